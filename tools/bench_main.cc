@@ -1,4 +1,4 @@
-// fovea-bench: `fovea bench` as a program by itself, which needs no files but the blob.
+// fovea-bench: `fovea bench` as a separate program to copy to a device; needs no file except the blob.
 #include <iostream>
 #include <vector>
 

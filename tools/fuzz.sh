@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzes the library and the converter with clang's libFuzzer (tests/fuzz/README.md), each harness for so many seconds.
+# Fuzzes the library and the converter with clang's libFuzzer (tests/fuzz/README.md), each harness for N seconds.
 #   tools/fuzz.sh SECONDS [HARNESS...]     all harnesses when none is named
 # What reaches something new is kept in build/fuzz/HARNESS; what breaks a promise in build/fuzz/found. Exits with 1 if
 # anything did.
@@ -22,7 +22,7 @@ for harness in $harnesses; do
   mkdir -p "$kept"
   before=$(find "$kept" -type f | wc -l)
   result=ok
-  # Leaks are looked for, too. No input takes a second; 25 is a hang.
+  # Also detects leaks. No input takes a second; 25 seconds are a hang.
   FOVEA_FUZZ=$harness build/host-fuzz/tests/fuzz/fuzzer "$kept" $(ls -d "tests/fuzz/corpus/$harness" 2>/dev/null) \
     -max_total_time="$seconds" -max_len=400000 -timeout=25 -rss_limit_mb=3000 -malloc_limit_mb=1500 \
     -artifact_prefix="$found/$harness-" -print_final_stats=1 >"$log" 2>&1 || result=FOUND

@@ -33,6 +33,6 @@ done
 echo "Installing$missing"
 root=
 if [ "$(id -u)" != 0 ]; then root=sudo; fi
-$root apt-get -qq update || echo "apt-get update was not complete; going on" >&2
+$root apt-get -qq update || echo "apt-get update was not complete; continuing" >&2
 # shellcheck disable=SC2086
 $root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing >/dev/null

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Builds and tests what must pass before a change is taken: this machine, this machine without vectors, this machine
-# with sanitizers, what kernels compute on 64-bit Arm under emulation (with clang, too, which compiles them for more Arm
-# targets), and firmware. tests/README.md says what runs where and why.
+# Builds and runs all tests that must pass before a change is merged: on this machine, also without vectors and with
+# sanitizers; kernels on 64-bit Arm under emulation (also compiled by clang, which supports more Arm targets); and
+# firmware. tests/README.md lists what runs where, and why.
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]      all of them when none is named
 #   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]      bytes
-#                       of small libraries, plain loops, sanitizers in the code of tests, too, all tests on 64-bit Arm,
+#                       of small libraries, plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
 #                       other processors, WebAssembly
 #   tools/test.sh everything                               all of both: hours of emulation
-# The last line says how many cases passed, failed and were skipped; those above it, which were skipped and why.
+# The last line has the numbers of passed, failed and skipped cases; the lines above it name the skipped ones and why.
 set -eu
 cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64 firmware"

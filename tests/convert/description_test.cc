@@ -79,7 +79,7 @@ TEST(Description, MistakesAreNamedWithTheirPlace) {
                     {"/programs/0/inputs/0/type", "\"i64\"", "type must be one of i32, f32, f16, bf16, int8"},
                     {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},
                     {"/programs/0/operations/0/op", "\"embedd\"",
-                     "program encode, operation 0 (embedd -> x.0): there is no operation embedd"},
+                     "program encode, operation 0 (embedd -> x.0): unknown operation embedd"},
                     {"/programs/0/operations/0/in", "[]", "operation 0 (embed -> x.0): too few inputs"},
                     {"/programs/0/operations/0/in", "[\"idz\"]", "there is no value idz"},
                     {"/programs/0/operations/0/tensors", "[\"tabel\"]", "no tensor tabel"},

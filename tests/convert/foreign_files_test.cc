@@ -51,7 +51,7 @@ TEST(ForeignJson, TextIsParsedWithLimits) {
   const std::string long_word = parse("{" + std::string(1 << 20, 'x'));
   EXPECT_LT(long_word.size(), 3000u);
   ExpectSaid(RefusalOf([] { Text(Json::parse(R"("a\u0000b")"), "file: key"); }),
-             "file: key \"a\\u0000b\" has a zero byte");
+             "file: key \"a\\u0000b\" contains a zero byte");
   EXPECT_EQ(RefusalOf([] { Fail("{}", std::string("a\0b\nc\xff", 6)); }), "a\\x00b\\nc\\xff");
 }
 
@@ -109,7 +109,7 @@ TEST(ForeignTokenizer, WorkFollowsTheFile) {
   std::string steps;
   for (int i = 0; i < 2000; ++i) steps += std::string(i == 0 ? "" : ",") + R"({"type": "Lowercase"})";
   ExpectSaid(TokenizerRefusal(start + R"("normalizer": {"type": "Sequence", "normalizers": [)" + steps + "]}}"),
-             "2000 steps of text are more than 16");
+             "2000 text steps exceed the limit of 16");
   std::string items;
   for (int i = 0; i < 100; ++i) items += std::string(i == 0 ? "" : ",") + R"({"Sequence": {"id": "A"}})";
   ExpectSaid(TokenizerRefusal(start + R"("post_processor": {"type": "TemplateProcessing", "single": [)" + items +
@@ -204,7 +204,8 @@ TEST_F(ForeignDirectory, ATokenizerOfAnotherSizeIsAnotherModels) {
   write(120, "[]");
   EXPECT_EQ(Refusal("{}"), "nothing was refused");
   write(121, "[]");
-  ExpectSaid(Refusal("{}"), "the tokenizer has ids up to 120, but input_ids are below 120: it is not this model's");
+  ExpectSaid(Refusal("{}"),
+             "the tokenizer has ids up to 120, but input_ids are below 120: it belongs to another model");
   write(120, R"([{"id": 120, "content": "<pad>", "special": true}])");
   const std::vector<std::string> warnings = Warnings();
   ASSERT_EQ(warnings.size(), 1u);
@@ -265,7 +266,7 @@ TEST(ForeignGraph, NumbersHaveARange) {
                        {"/constants/0/rows", "[0, 4294967297]", "rows must be a whole number"},
                        {"/constants/0/transpose", "1", "transpose must be true or false"},
                        {"/programs/0/inputs/0/width", "0", "width must be a whole number from 1"},
-                       {"/programs/0/name", "\"a\\u0000b\"", "has a zero byte"},
+                       {"/programs/0/name", "\"a\\u0000b\"", "contains a zero byte"},
                        {"/fovea", "1.5", "fovea must be a whole number"},
                        {"/programs/0/operations/0/activation", "{}", "activation must be one of"}});
   Json positions = good;

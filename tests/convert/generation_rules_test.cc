@@ -79,13 +79,13 @@ TEST(GenerationRules, FitThePrograms) {
     json["metadata"][std::string("generate.") + key] = value;
     return Refusal(json);
   };
-  EXPECT_EQ(said("token", "keys"), "metadata generate.token = \"keys\": it is no input of ids");
+  EXPECT_EQ(said("token", "keys"), "metadata generate.token = \"keys\": it is not an input of ids");
   EXPECT_EQ(said("token", "none"), "metadata generate.token = \"none\": program decode has no value none");
-  EXPECT_EQ(said("scores", "sum"), "metadata generate.scores = \"sum\": it is no output of numbers");
-  EXPECT_EQ(said("decode", "other"), "metadata generate.decode = \"other\": there is no program of this name");
+  EXPECT_EQ(said("scores", "sum"), "metadata generate.scores = \"sum\": it is not an output of numbers");
+  EXPECT_EQ(said("decode", "other"), "metadata generate.decode = \"other\": no program has this name");
   EXPECT_EQ(said("start", "one"),
             "metadata generate.start: a token must be a whole number from 0 to 2147483647, not \"one\"");
-  EXPECT_EQ(said("start", "1 2"), "metadata generate.start = \"1 2\": one token stands before the first");
+  EXPECT_EQ(said("start", "1 2"), "metadata generate.start = \"1 2\": must be a single token");
   EXPECT_EQ(said("stop_ids", "0 4"), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("stop_ids", -1), "metadata generate.stop_ids: a token must be a whole number from 0 to 3, not \"-1\"");
   EXPECT_EQ(said("suppress_ids", "1 2"), "nothing was refused");
@@ -108,20 +108,21 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("max_tokens", 1.5),
             "metadata generate.max_tokens must be a whole number from 0 to 2147483647, not \"1.5\"");
   EXPECT_EQ(said("link.keys", "input_ids"),
-            "metadata generate.link.keys = \"input_ids\": it is no output of program encode");
+            "metadata generate.link.keys = \"input_ids\": it is not an output of program encode");
   EXPECT_EQ(said("link.keys", "rows"), "metadata generate.link.keys = \"rows\": program encode has no value rows");
   EXPECT_EQ(said("link.token", "keys"), "metadata generate.link.token = \"keys\": token has another width or type");
-  EXPECT_EQ(said("link.sum", "keys"), "metadata generate.link.sum = \"keys\": sum is no input of program decode");
+  EXPECT_EQ(said("link.sum", "keys"), "metadata generate.link.sum = \"keys\": sum is not an input of program decode");
   EXPECT_EQ(said("alignment", "sum"),
             "metadata generate.alignment = \"sum\": program decode has no attention step of this name");
-  EXPECT_EQ(said("first_id", "1 2"), "metadata generate.first_id = \"1 2\": it is one token");
+  EXPECT_EQ(said("first_id", "1 2"), "metadata generate.first_id = \"1 2\": must be a single token");
   EXPECT_EQ(said("last_id", 4), "metadata generate.last_id: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("suppress_ids", "1 4"),
             "metadata generate.suppress_ids: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("beams", 257), "metadata generate.beams must be a whole number from 1 to 256, not 257");
-  EXPECT_EQ(said("length_penalty", "long"), "metadata generate.length_penalty = \"long\": it is no number");
-  EXPECT_EQ(said("early_stopping", "soon"), "metadata generate.early_stopping = \"soon\": it is true, false or never");
-  EXPECT_EQ(said("stat", "1"), "metadata generate.stat = \"1\": this key is not known");
+  EXPECT_EQ(said("length_penalty", "long"), "metadata generate.length_penalty = \"long\": it is not a number");
+  EXPECT_EQ(said("early_stopping", "soon"),
+            "metadata generate.early_stopping = \"soon\": must be true, false or never");
+  EXPECT_EQ(said("stat", "1"), "metadata generate.stat = \"1\": unknown key");
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ TEST(Gguf, HeadersAreChecked) {
   EXPECT_EQ(Refused("GGML" + std::string(60, '\0')), "file: not a GGUF file");
   GgufWriter writer = Small();
   writer.version = 1;
-  ExpectRefused(writer, "file: version 1 of GGUF is not supported, 2 and 3 are");
+  ExpectRefused(writer, "file: GGUF version 1 is not supported; supported are 2 and 3");
   writer.version = 0x03000000;
   ExpectRefused(writer, "file: its numbers are big-endian, which is not supported");
   // Counts too large for any file.
@@ -246,10 +246,10 @@ TEST(Gguf, MetadataIsChecked) {
   writer.Set("k", 7, "\x02");
   ExpectRefused(writer, "file: k: 2 is neither true nor false");
   writer.Set("k", 13, "");
-  ExpectRefused(writer, "file: k: there is no type 13 of values");
+  ExpectRefused(writer, "file: k: unknown value type 13");
   EXPECT_NE(Refused("GGUF" + Raw<uint32_t>(3) + Raw<uint64_t>(0) + Raw<uint64_t>(2) + RawText("k") + Raw<uint32_t>(0) +
                     "a" + RawText("k") + Raw<uint32_t>(0) + "b")
-                .find("file: k is there twice"),
+                .find("file: k occurs twice"),
             std::string::npos);
   writer.Remove("k");
   writer.Set(std::string(70000, 'k'), 0, "a");
@@ -265,8 +265,9 @@ TEST(Gguf, TensorsAreChecked) {
   EXPECT_EQ(refused({"t", {1, 1, 1, 1, 1}, 0, ""}), "file: tensor t: 5 dimensions, more than 4");
   EXPECT_EQ(refused({"t", {256}, 13, ""}), "file: tensor t: elements of type Q5_K are not supported");
   EXPECT_EQ(refused({"t", {256}, 16, ""}), "file: tensor t: elements of type IQ2_XXS are not supported");
-  EXPECT_EQ(refused({"t", {256}, 99, ""}), "file: tensor t: there is no type 99 of elements");
-  EXPECT_EQ(refused({"t", {40}, 2, std::string(36, 'a')}), "file: tensor t: rows of 40 are no whole blocks of Q4_0");
+  EXPECT_EQ(refused({"t", {256}, 99, ""}), "file: tensor t: unknown element type 99");
+  EXPECT_EQ(refused({"t", {40}, 2, std::string(36, 'a')}),
+            "file: tensor t: rows of 40 elements are not whole blocks of Q4_0");
   EXPECT_EQ(refused({"t", {1ull << 40, 1ull << 40}, 0, ""}), "file: tensor t: is too large");
   EXPECT_EQ(refused({"t", {UINT64_MAX}, 0, ""}), "file: tensor t: is too large");
   EXPECT_EQ(refused({"t", {9}, 0, std::string(32, 'a')}),
@@ -276,14 +277,14 @@ TEST(Gguf, TensorsAreChecked) {
   GgufWriter twice;
   twice.Add({"t", {1}, 0, "abcd"});
   twice.Add({"t", {1}, 0, "abcd"});
-  ExpectRefused(twice, "file: tensor t is there twice");
+  ExpectRefused(twice, "file: tensor t occurs twice");
   // Offsets that overlap, are not aligned, or are outside.
   const std::string whole = Small().Bytes();
   const size_t list = whole.rfind("two") + 3 + 4 + 8 + 4;
   const auto moved = [&](uint64_t offset) { return Refused(std::string(whole).replace(list, 8, Raw(offset))); };
   EXPECT_EQ(moved(32), "nothing was refused");
   EXPECT_EQ(moved(0), "file: tensors one and two overlap");
-  EXPECT_EQ(moved(33), "file: tensor two: offset 33 is no multiple of 32");
+  EXPECT_EQ(moved(33), "file: tensor two: offset 33 is not a multiple of 32");
   EXPECT_EQ(moved(64), "file: tensor two: 6 bytes from 64 on are outside the 64 bytes of data");
   EXPECT_EQ(moved(UINT64_MAX - 31),
             "file: tensor two: 6 bytes from 18446744073709551584 on are outside the 64 bytes of data");

@@ -447,17 +447,17 @@ TEST(GgufMetadata, WhatNeedsNoRefusalIsAWarning) {
   const std::string path = Written(writer);
   Blob(path, &report);
   ASSERT_EQ(report.warnings.size(), 1u);
-  EXPECT_EQ(report.warnings[0], path + ": llama.fancy is not known and was left out of account");
+  EXPECT_EQ(report.warnings[0], path + ": llama.fancy is unknown and was ignored");
 }
 
 TEST(GgufMetadata, OptionsOfOtherInputsAreRefused) {
   ConvertOptions options;
   options.input = Written(Llama());
   options.source = "x";
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "a source of weights goes with a description only");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--source is only for descriptions");
   options.source = "";
   options.image_sizes = {"8x8"};
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "a size of images can be chosen for a model directory only");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--image-size is only for model directories");
 }
 
 }  // namespace

@@ -116,10 +116,10 @@ TEST_F(LaidPatterns, BoundWhatDecodersKeep) {
 
 TEST_F(LaidPatterns, RefusesWhatDoesNotFit) {
   Copy("bert");
-  ExpectLayRefused({7, 0, 0, {}}, "a window of 7 rows has no equal sides");
-  ExpectLayRefused({8, 0, 0, {{0, 64}}}, "the first is 0");
+  ExpectLayRefused({7, 0, 0, {}}, "a window of 7 rows cannot be split into equal sides");
+  ExpectLayRefused({8, 0, 0, {{0, 64}}}, "counted from 0");
   Copy("reformer-mlm");
-  ExpectLayRefused({8, 0, 0, {}}, "over which no other pattern fits");
+  ExpectLayRefused({8, 0, 0, {}}, "which cannot be combined with another pattern");
   BlobContent nothing;
   EXPECT_THROW(LayPattern({8, 0, 0, {}}, nothing), Failure);
 }

@@ -89,7 +89,7 @@ TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
   });
   ExpectRefused("experts.0.w1.bias has no place", "{}");
   Copy("gpt_oss");
-  ExpectRefused("does not have 4 dimensions", R"({"num_local_experts": 3})");
+  ExpectRefused("cannot be permuted as a tensor of 4 dimensions", R"({"num_local_experts": 3})");
 }
 
 TEST_F(Mixtures, LayersWithoutExperts) {

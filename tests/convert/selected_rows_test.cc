@@ -241,7 +241,7 @@ TEST_F(SelectedRows, RefusesWhatDoesNotFit) {
   Copy("swin");
   ExpectSelectRefused("0.5@1", "layer");
   Copy("longformer");
-  ExpectSelectRefused("0.5@1", "attention with global_keys depends on positions");
+  ExpectSelectRefused("0.5@1", "attention with global_keys depends on the positions of rows");
 }
 
 }  // namespace

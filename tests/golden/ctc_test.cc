@@ -352,14 +352,14 @@ TEST_F(Ctc, WhatIsRefused) {
     arguments.insert(arguments.begin(), "transcribe");
     return FoveaError(arguments);
   };
-  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is no RIFF WAVE file");
-  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--language", "en"}), "--language does not go with");
-  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--beams", "3"}), "--beams does not go with");
+  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--wav", At("text.wav")}), "text.wav: it is not a RIFF WAVE file");
+  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--language", "en"}), "--language cannot be combined with");
+  EXPECT_PRED2(Has, error({blob, "--wav", wav, "--beams", "3"}), "--beams cannot be combined with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--condition-on-previous", "on"}),
-               "--condition-on-previous does not go with");
+               "--condition-on-previous cannot be combined with");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "0.1", "--stride", "0.05"}), "leave nothing of chunks");
   EXPECT_PRED2(Has, error({blob, "--wav", wav, "--chunk", "-1"}), "--chunk");
-  EXPECT_PRED2(Has, error({Blob({}), "--wav", wav}), "convert it with its vocab.json");
+  EXPECT_PRED2(Has, error({Blob({}), "--wav", wav}), "convert it again with its vocab.json");
   const CommandResult ran = Fovea({"run", blob, "--wav", wav});
   EXPECT_EQ(ran.status, 2);
   EXPECT_PRED2(Has, error({Blob({{"vocab.json", Letters()}}, ""), "--wav", wav}), "preprocessor_config.json");

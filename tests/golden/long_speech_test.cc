@@ -235,7 +235,7 @@ TEST_F(LongSpeech, OlderBlobs) {
   old.insert(old.end(), arguments.begin(), arguments.end());
   const CommandResult told = Fovea(old);
   EXPECT_EQ(told.status, 0) << told.err;
-  EXPECT_PRED2(Has, told.err, "converted by an older fovea: features of a window are made of that window alone");
+  EXPECT_PRED2(Has, told.err, "converted by an older fovea: features are computed for each window alone");
   EXPECT_GT(json::parse(told.out)[0]["segments"].size(), 0u);
   old[1] = Blob(directory);
   EXPECT_EQ(Fovea(old).err, "");
@@ -434,30 +434,31 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
     arguments.insert(arguments.begin(), {"transcribe", of, "--wav", wav});
     return FoveaError(arguments);
   };
-  EXPECT_PRED2(Has, error(blob, {"--wav", wav, "--format", "srt"}), "subtitles are of one file");
-  EXPECT_PRED2(Has, error(blob, {"--cut", "clips", "--times"}), "--times go with --cut times");
-  EXPECT_PRED2(Has, error(blob, {"--cut", "clips", "--format", "vtt"}), "--times go with --cut times");
+  EXPECT_PRED2(Has, error(blob, {"--wav", wav, "--format", "srt"}), "subtitles are written for one file");
+  EXPECT_PRED2(Has, error(blob, {"--cut", "clips", "--times"}), "--times needs --cut times");
+  EXPECT_PRED2(Has, error(blob, {"--cut", "clips", "--format", "vtt"}), "--times needs --cut times");
   EXPECT_PRED2(Has, error(blob, {"--cut", "clips", "--temperatures", "0,1"}),
-               "--temperatures does not go with --cut clips");
-  EXPECT_PRED2(Has, error(blob, {"--beams", "2", "--hypotheses", "2", "--json"}), "--hypotheses go with --cut clips");
-  EXPECT_PRED2(Has, error(blob, {"--logprob-threshold", "low"}), "low is no number");
+               "--temperatures cannot be combined with --cut clips");
+  EXPECT_PRED2(Has, error(blob, {"--beams", "2", "--hypotheses", "2", "--json"}), "--hypotheses needs --cut clips");
+  EXPECT_PRED2(Has, error(blob, {"--logprob-threshold", "low"}), "low is not a number");
   EXPECT_PRED2(Has, error(blob, {"--times", "letter"}), "letter");
-  EXPECT_PRED2(Has, error(blob, {"--chunk", "3"}), "--chunk does not go with");
+  EXPECT_PRED2(Has, error(blob, {"--chunk", "3"}), "--chunk cannot be combined with");
   // Without a token for no times, or without tokens for times.
   json told = json::parse(kToldTimes);
   told.erase("no_timestamps_token_id");
   const std::string none = Blob(Model(kWhisper, told.dump()));
-  EXPECT_PRED2(Has, error(none, {"--times"}), "writes no times");
-  EXPECT_PRED2(Has, error(none, {"--cut", "times"}), "writes no times");
-  EXPECT_PRED2(Has, error(none, {"--no-speech-threshold", "0.5"}), "does not go with a model that writes no times");
+  EXPECT_PRED2(Has, error(none, {"--times"}), "has no timestamp tokens");
+  EXPECT_PRED2(Has, error(none, {"--cut", "times"}), "has no timestamp tokens");
+  EXPECT_PRED2(Has, error(none, {"--no-speech-threshold", "0.5"}),
+               "cannot be combined with a model without timestamps");
   EXPECT_EQ(Fovea({"transcribe", none, "--wav", wav, "--language", "de"}).status, 0) << "in clips";
   told["no_timestamps_token_id"] = 129;
-  EXPECT_PRED2(Has, error(Blob(Model(kWhisper, told.dump())), {"--times"}), "writes no times");
+  EXPECT_PRED2(Has, error(Blob(Model(kWhisper, told.dump())), {"--times"}), "has no timestamp tokens");
   // Without a token for the previous text.
   told = json::parse(kToldTimes);
   told.erase("prev_sot_token_id");
   const std::string deaf = Blob(Model(kWhisper, told.dump()));
-  EXPECT_PRED2(Has, error(deaf, {"--condition-on-previous", "on"}), "cannot be told what was said before");
+  EXPECT_PRED2(Has, error(deaf, {"--condition-on-previous", "on"}), "does not support previous text");
   EXPECT_EQ(Fovea({"transcribe", deaf, "--wav", wav, "--language", "de"}).status, 0);
   told = json::parse(kToldTimes);
   told["alignment_heads"] = json::parse("[[0, 4]]");
@@ -469,7 +470,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   EXPECT_PRED2(Has,
                error(Blob(Model(kWhisper, told.dump())),
                      {"--times", "word", "--temperatures", "0", "--no-speech-threshold", "none"}),
-               "no attention to layer 2's source");
+               "no cross-attention in layer 2");
 }
 
 // The feature extraction runs in f32 regardless of the weight type; scores are as near as int8 gets.

@@ -34,7 +34,7 @@ TEST_F(Transcription, OfSamplesIsThatOfTheirFeatures) {
   const std::string heard = Blob(Directory("whisper", kWhisper, kTold));
   const std::string given = Blob(Directory("whisper", "", kTold));
   EXPECT_TRUE(Has(Fovea({"inspect", given}).out, "layout.input_features"));
-  EXPECT_FALSE(Has(Fovea({"inspect", heard}).out, "layout.input_features")) << "it is no input";
+  EXPECT_FALSE(Has(Fovea({"inspect", heard}).out, "layout.input_features")) << "it is not an input";
   // A file of two clips and a rest of nothing, and one of less than a clip.
   const std::vector<float> longer = Clip(2 * kSecond + 159, 1), shorter = Clip(11000, 2);
   const std::vector<std::string> sounds = {"--wav", Wav("longer.wav", longer), "--wav", Wav("shorter.wav", shorter)};
@@ -229,24 +229,23 @@ TEST_F(Transcription, SaysWhatIsWrong) {
     for (const std::string& path : paths) arguments.insert(arguments.end(), {"--wav", path});
     return error(arguments);
   };
-  EXPECT_PRED2(Has, told_en({wav, At("text.wav")}), "text.wav: it is no RIFF WAVE file");
+  EXPECT_PRED2(Has, told_en({wav, At("text.wav")}), "text.wav: it is not a RIFF WAVE file");
   EXPECT_PRED2(Has, told_en({wav, At("absent.wav")}), "absent.wav");
   EXPECT_PRED2(Has, told_en({wav, empty}), "empty.wav: has no samples");
-  EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "0 samples in a second");
-  EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; it has de, en");
+  EXPECT_PRED2(Has, told_en({Wav("still.wav", Clip(10, 1), 0)}), "a sampling rate of 0 Hz");
+  EXPECT_PRED2(Has, error({heard, "--language", "fr", "--wav", wav}), "has no language 'fr'; available: de, en");
   EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
   EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
-  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, no sound: give --input");
-  EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav, not --input");
-  EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "reads texts, not speech");
+  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, not audio: give --input");
+  EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav instead of --input");
+  EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "its encoder reads text");
   EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");
-  EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, no sound");
+  EXPECT_PRED2(Has, error({Blob(Directory("trocr", "")), "--wav", wav}), "reads features, not audio");
   const std::string bare = Blob(Directory("whisper", kWhisper));  // it knows of no languages
-  EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; it has none to choose");
+  EXPECT_PRED2(Has, error({bare, "--language", "en", "--wav", wav}), "has no language 'en'; available: none");
   EXPECT_PRED2(Has, error({bare, "--task", "translate", "--wav", wav}), "has no task 'translate'");
-  EXPECT_PRED2(Has, error({bare, "--condition-on-previous", "on", "--wav", wav}),
-               "cannot be told what was said before");
+  EXPECT_PRED2(Has, error({bare, "--condition-on-previous", "on", "--wav", wav}), "does not support previous text");
   // Features that the model does not read.
   std::string wide = kWhisper;
   wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");
@@ -303,7 +302,7 @@ TEST_F(Transcription, TokensOfASecond) {
     if (shortened) all.resize(most);
     EXPECT_EQ(tokens, all) << i;
     EXPECT_EQ(found[i].contains("notes"), shortened) << i;
-    EXPECT_EQ(Has(bounded.err, "ends at " + std::to_string(most) + " tokens"), shortened) << bounded.err;
+    EXPECT_EQ(Has(bounded.err, "cut off at " + std::to_string(most) + " tokens"), shortened) << bounded.err;
     EXPECT_FALSE(longer[i].contains("notes")) << i;
   }
   EXPECT_GT(cut, 0u);

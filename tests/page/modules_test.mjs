@@ -129,7 +129,7 @@ test("rollout: from a row, to a row and of all, as the product of matrices", () 
   const some = new Record(FIXTURES.decoder());
   assert.match(rolloutLayers(some, some.steps[2], 3).why, /only some/);
   const date = new Record(FIXTURES.date());
-  assert.match(rolloutLayers(date, date.steps[2], 1).why, /own kind/);
+  assert.match(rolloutLayers(date, date.steps[2], 1).why, /self-attention/);
 });
 
 test("hierarchy: levels, deciding steps, hops", () => {

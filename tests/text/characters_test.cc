@@ -142,11 +142,11 @@ TEST(CharacterText, RefusesByName) {
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
   };
   said(Refusal(list, {{"end_token", "</s>"}}), "tokenizer: end_token \"</s>\" is not in ");
-  said(Refusal(list, {{"pad_id", 0}, {"pad_token", "<pad>"}}), "pad_id and pad_token are one too many");
+  said(Refusal(list, {{"pad_id", 0}, {"pad_token", "<pad>"}}), "only one of pad_id and pad_token");
   said(Refusal(list, {{"start_id", 3}}), "tokenizer: start_id must be a whole number from 0 to 2, not 3");
   said(Refusal(list, {{"unknown", "some"}}), "tokenizer: unknown must be run, each or none, not \"some\"");
-  said(Refusal(list, {{"unknown", "none"}, {"unknown_id", 1}}), "goes without unknown_id");
-  said(Refusal(list, {{"upper_case", true}}), "tokenizer key \"upper_case\" is not known");
+  said(Refusal(list, {{"unknown", "none"}, {"unknown_id", 1}}), "cannot be combined with unknown_id");
+  said(Refusal(list, {{"upper_case", true}}), "unknown tokenizer key \"upper_case\"");
   said(Refusal(list, {{"lower_case", 1}}), "tokenizer: lower_case must be true or false");
   said(Refusal({"a", "b"}, Json::object()), "neither pad_id nor unknown_id");
   said(Refusal({"<pad>", "a", "a"}, Json::object()), "\"a\" is listed twice");
@@ -193,7 +193,7 @@ TEST(VocabularyText, NeedsOnlyWhatTextsNeed) {
   EXPECT_EQ(refusal("[UNK]\n[CLS]\n[SEP]\n", {{"mask_token", "<mask>"}}),
             "vocab.txt has no \"<mask>\" (mask_token; \"\": none)");
   EXPECT_EQ(refusal("[UNK]\n[CLS]\n[SEP]\n", {{"unk_token", ""}}),
-            "vocab.txt: without unk_token nothing stands for unknown words");
+            "vocab.txt: unk_token is required for unknown words");
 }
 
 }  // namespace

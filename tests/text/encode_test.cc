@@ -327,7 +327,7 @@ TEST(ReadTokenizer, RefusesByName) {
   EXPECT_NE(message(json).find("two templates"), std::string::npos);
   json = BytePairJson();
   json["decoder"] = {{"type", "Fuse"}};
-  EXPECT_NE(message(json).find("another decoder than ByteLevel"), std::string::npos);
+  EXPECT_NE(message(json).find("needs the decoder ByteLevel"), std::string::npos);
   json = UnigramJson();
   json["normalizer"] = {{"type", "Replace"}, {"pattern", {{"Regex", "(a)\\1"}}}, {"content", ""}};
   EXPECT_NE(message(json).find("(a)\\1"), std::string::npos);

@@ -215,11 +215,11 @@ TEST(AttendPictures, FilesArePreparedAndShown) {
   const std::string half = png.substr(0, png.size() / 2);
   tools::WriteFile(Temporary("half.png"), half.data(), half.size());
   ExpectRefused({vit, "--image", Temporary("half.png")}, "half.png");
-  tools::WriteFile(Temporary("text.png"), "no picture", 10);
+  tools::WriteFile(Temporary("text.png"), "no image", 10);
   ExpectRefused({vit, "--image", Temporary("text.png")}, "text.png");
   ExpectRefused({vit, "--image", Temporary("absent.png")}, "absent.png");
-  ExpectRefused({Converted(InData("hf/vit"), "vit"), "--image", path}, "how its pictures are prepared");
-  ExpectRefused({TinyBlob("base"), "--image", path}, "no program takes pictures");
+  ExpectRefused({Converted(InData("hf/vit"), "vit"), "--image", path}, "image preparation");
+  ExpectRefused({TinyBlob("base"), "--image", path}, "no program has an image");
 }
 
 TEST(AttendPage, NoTextEndsTheElement) {
@@ -396,7 +396,7 @@ TEST(AttendCommand, WrongUseIsRefused) {
   ExpectRefused(with({"--prompt", "a"}), "one kind");
   ExpectRefused({blob, "--prompt", "a"}, "no decoder");
   ExpectRefused({blob, "--source", "a"}, "no decoder");
-  ExpectRefused({blob, "--wav", Temporary("x.wav")}, "takes no sound");
+  ExpectRefused({blob, "--wav", Temporary("x.wav")}, "does not read audio");
   ExpectRefused(with({"--layers", "7"}), "no attention step");
   ExpectRefused(with({"--layers", "2-1"}), "--layers");
   ExpectRefused(with({"--layers", "0,,1"}), "--layers");

@@ -177,7 +177,7 @@ TEST(Attend, CasesOfGoldenFilesAreInputs) {
             RecordOf({blob, "--input", GoldenInput("bert", "pad")}));
   const CommandResult unknown = Fovea({"attend", blob, "--input", golden, "--case", "c", "--bytes"});
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_NE(unknown.err.find("no case 'c'; these are: a b "), std::string::npos) << unknown.err;
+  EXPECT_NE(unknown.err.find("no case 'c'; the file has: a b "), std::string::npos) << unknown.err;
   EXPECT_EQ(Fovea({"attend", blob, "--text", "a", "--case", "a"}).status, 2);
 
   // A case names its program.

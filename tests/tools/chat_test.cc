@@ -129,13 +129,14 @@ TEST(Chat, RefusesByName) {
     }
     return "";
   };
-  EXPECT_NE(message("chatmeal", kQuestion).find("\"chatmeal\" is not known; there are chatml, "), std::string::npos);
-  EXPECT_NE(message("chatml", {}).find("without messages"), std::string::npos);
+  EXPECT_NE(message("chatmeal", kQuestion).find("unknown chat template \"chatmeal\"; use one of chatml, "),
+            std::string::npos);
+  EXPECT_NE(message("chatml", {}).find("has no messages"), std::string::npos);
   EXPECT_NE(message("chatml", {{"robot", "Hi"}}).find("\"robot\""), std::string::npos);
-  EXPECT_NE(message("gemma", {{"system", "Hi"}}).find("nobody but the system"), std::string::npos);
+  EXPECT_NE(message("gemma", {{"system", "Hi"}}).find("only a system message"), std::string::npos);
   EXPECT_NE(message("chatml", {{"user", "Hi"}, {"system", "Hi"}}).find("first"), std::string::npos);
-  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"user", "Hi"}}).find("turns"), std::string::npos);
-  EXPECT_NE(message("chatml", {{"assistant", "Hi"}}).find("begins"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"user", "Hi"}, {"user", "Hi"}}).find("alternate"), std::string::npos);
+  EXPECT_NE(message("chatml", {{"assistant", "Hi"}}).find("must begin"), std::string::npos);
 }
 
 }  // namespace

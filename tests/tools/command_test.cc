@@ -100,7 +100,7 @@ TEST(Command, WrongTensorsAreRefused) {
   ExpectRefused(run(WriteInput("range", 1, 3, {2, 12, 3}, {})), "input_ids: entry 1 is 12");
   ExpectRefused(run(WriteInput("negative", 1, 3, {2, -1, 3}, {})), "input_ids");
   ExpectRefused(run(WriteInput("wide", 1, 3, {2, int64_t{1} << 40, 3}, {})), "input_ids");
-  ExpectRefused(run(WriteInput("hole", 1, 4, {2, 5, 6, 3}, {1, 0, 1, 1})), "hole");
+  ExpectRefused(run(WriteInput("hole", 1, 4, {2, 5, 6, 3}, {1, 0, 1, 1})), "gap");
   ExpectRefused(run(WriteInput("mask", 1, 4, {2, 5, 6, 3}, {1, 2, 1, 1})), "expected 0 or 1");
   ExpectRefused(run(WriteInput("long", 1, 17, std::vector<int64_t>(17, 5), {})), "FOVEA_E_");
   SafetensorsWriter cube;
@@ -164,7 +164,7 @@ TEST(Command, RunWritesNamedValues) {
   for (const auto& [name, values] : traced) EXPECT_EQ(names().count(name), 1u) << name;
   ExpectRefused({"run", blob, "--input", input, "--values", "hidden_states.9"},
                 "no value or attention step 'hidden_st");
-  ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values go with --input");
+  ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values need --input");
 }
 
 // The report about rows of ids equals a comparison of two blobs.
@@ -214,7 +214,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
     tools::WriteFile(ids, text.data(), text.size());
     ExpectRefused({"convert", InData("hf/llama"), "-o", stored, "--weights", "int8", "--sample-ids", ids}, part);
   };
-  refused("1 2\n3 x\n", "ids.txt: line 2: '3 x': numbers with spaces between them are needed");
+  refused("1 2\n3 x\n", "ids.txt: line 2: '3 x': expected token ids separated by spaces");
   refused("\n", "has no ids");
   refused("1\n2 5000\n", "sample ids: row 2: 5000 is not below ");
   refused("-1\n", "sample ids: row 1: -1 is not below ");
@@ -226,7 +226,7 @@ TEST(Command, RunSaysWhatItLeavesOut) {
   ASSERT_EQ(Fovea({"convert", InData("hf/llama"), "-o", blob}).status, 0);
   const CommandResult kept = Fovea({"run", blob, "--program", "decode", "--input", input, "--values", "*"});
   EXPECT_EQ(kept.status, 0) << kept.err;
-  EXPECT_NE(kept.err.find("its rows are kept with the texts"), std::string::npos) << kept.err;
+  EXPECT_NE(kept.err.find("it is in a cached space"), std::string::npos) << kept.err;
   EXPECT_NE(kept.err.find("left out: input_ids: it is an input"), std::string::npos) << kept.err;
 }
 
@@ -366,7 +366,7 @@ TEST(Command, OnlyEmbeddingsAreCompared) {
 TEST(Command, ModelsThatWriteAreNotRunForClasses) {
   const std::string writer = Temporary("writer.fovea"), speech = Temporary("speech.fovea");
   ASSERT_EQ(Fovea({"convert", InSource("tools/train/package-writer"), "-o", writer, "--compare", "none"}).status, 0);
-  ExpectRefused({"run", writer, "--text", "a library"}, "see fovea generate");
+  ExpectRefused({"run", writer, "--text", "a library"}, "use fovea generate");
   const std::string folder = GoldenFolder("moonshine", R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor",
       "sampling_rate": 16000, "feature_size": 1, "do_normalize": false})");
   ASSERT_EQ(Fovea({"convert", folder, "-o", speech, "--compare", "none"}).status, 0);
@@ -479,10 +479,10 @@ TEST(Command, ConvertLaysPatterns) {
   EXPECT_LT(read["lengths"][0]["lowest_cosine"].get<double>(), 1);
   EXPECT_EQ(FoveaJson({"inspect", blob, "--json"})["metadata"]["attention.laid"], read["metadata"]["attention.laid"]);
   for (const auto& [arguments, reason] :
-       std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "no equal sides"},
-                                                       {{"--window", "4", "--layers", "7"}, "the first is 0"},
+       std::map<std::vector<std::string>, std::string>{{{"--window", "3"}, "equal sides"},
+                                                       {{"--window", "4", "--layers", "7"}, "counted from 0"},
                                                        {{"--window", "4", "--layers", "x"}, "layer"},
-                                                       {{"--layers", "0"}, "goes with --window"},
+                                                       {{"--layers", "0"}, "--layers needs --window"},
                                                        {{"--global", "0"}, "--global"}}) {
     std::vector<std::string> all = {"convert", Temporary("bert-sequence"), "-o", Temporary("none.fovea")};
     all.insert(all.end(), arguments.begin(), arguments.end());

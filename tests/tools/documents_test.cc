@@ -192,7 +192,7 @@ TEST(CommandDocuments, WhatIsTooLongIsCutAndSaid) {
   EXPECT_EQ(entry["sentences"][0]["token_weights"].size(), 12u);
   EXPECT_EQ(entry["dropped_tokens"], 5);
   const std::string out = Fovea({"run", Blob(), "--text", text}).out;
-  EXPECT_NE(out.find("cut after 10 sentences, 5 dropped"), std::string::npos) << out;
+  EXPECT_NE(out.find("truncated to 10 sentences, 5 dropped"), std::string::npos) << out;
   EXPECT_NE(out.find("5 tokens dropped"), std::string::npos) << out;
 }
 

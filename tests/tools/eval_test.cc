@@ -91,7 +91,7 @@ TEST(Eval, LabelsOfTexts) {
   }
   const std::string text = Fovea({"eval", blob, "--labels", path}).out;
   EXPECT_NE(text.find(fmt::format("{:.4f}", expected.Accuracy())), std::string::npos) << text;
-  EXPECT_NE(text.find("columns: what"), std::string::npos);
+  EXPECT_NE(text.find("columns: predictions"), std::string::npos);
 }
 
 TEST(Eval, PageNeedsNothingElse) {
@@ -265,7 +265,7 @@ TEST(Eval, Pictures) {
   for (const char* name : {"rgb.png", "smooth.png", "grey.jpg", "palette.png", "baseline.jpg"})
     files.push_back(InData(std::string("images/") + name));
   ExpectLikeRun(blob, files, "--image", "--images");
-  const std::string broken = WriteLines("broken.png", "no picture");
+  const std::string broken = WriteLines("broken.png", "no image");
   EXPECT_NE(FoveaError({"eval", blob, "--images", WriteLines("bad.tsv", "broken.png\tLABEL_0\n")}).find("bad.tsv:1"),
             std::string::npos);
 }

@@ -172,7 +172,8 @@ TEST(GenerateCommand, GoesOnWithTexts) {
 
   const CommandResult long_prompt = Fovea({"generate", Decoder(), "--ids", "1 5 9 4", "--context", "3"});
   EXPECT_EQ(long_prompt.status, 2);
-  EXPECT_NE(long_prompt.err.find("a prompt has 4 tokens, texts have 3 at most"), std::string::npos) << long_prompt.err;
+  EXPECT_NE(long_prompt.err.find("a prompt has 4 tokens, more than the context of 3"), std::string::npos)
+      << long_prompt.err;
   EXPECT_EQ(Fovea({"generate", Decoder(), "--ids", "1", "--alignments"}).status, 2);
 }
 

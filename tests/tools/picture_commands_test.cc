@@ -215,17 +215,17 @@ TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
   const std::string whole = tools::ReadFile(picture);
   tools::WriteFile(Path("cut.png"), whole.data(), whole.size() / 2);
   ExpectRefused({"run", blob, "--image", Path("none.png")}, "none.png");
-  ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the picture");
-  ExpectRefused({"run", blob, "--image", Path("config.json")}, "neither PNG nor JPEG");
+  ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the image");
+  ExpectRefused({"run", blob, "--image", Path("config.json")}, "not a PNG or JPEG file");
   ExpectRefused({"run", blob, "--image", picture, "--text", "a"}, "--image");
   ExpectRefused({"run", blob, "--image", picture, "--output", Path("x")}, "--input");
-  ExpectRefused({"run", blob, "--image", picture, "--program", "encode_text"}, "takes no pictures");
+  ExpectRefused({"run", blob, "--image", picture, "--program", "encode_text"}, "does not read images");
   ExpectRefused({"similarity", blob, "--image", picture}, "texts");
   ExpectRefused({"similarity", blob, "--image", picture, "--text", "a", "--prompt", "b"}, "{}");
   ExpectRefused({"similarity", blob, "--text", "a", "--text", "b", "--image-model", blob}, "--image");
   const std::string text = Path("text.fovea");
   Fovea({"convert", directory_.string(), "-o", text, "--task", "text"});
-  ExpectRefused({"run", text, "--image", picture}, "no program takes pictures");
+  ExpectRefused({"run", text, "--image", picture}, "no program has an image");
   ExpectRefused({"convert", directory_.string(), "-o", text, "--image-size", "28"}, "HEIGHTxWIDTH");
   ExpectRefused({"convert", directory_.string(), "-o", text, "--image-size", "28x28", "--image-size", "28x28"},
                 "twice");
@@ -279,7 +279,7 @@ TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
     const std::string blob = Convert();
     EXPECT_NE(warnings_.find(part), std::string::npos) << warnings_;
     EXPECT_NE(warnings_.find("pixel values only"), std::string::npos) << warnings_;
-    ExpectRefused({"run", blob, "--image", Shown("rgb.png")}, "does not say how its pictures are prepared");
+    ExpectRefused({"run", blob, "--image", Shown("rgb.png")}, "has no metadata for image preparation");
   }
 }
 

@@ -83,15 +83,16 @@ TEST_F(Ragged, SaysWhatDoesNotFit) {
   EXPECT_EQ(Refusal(), "input_ids: segments.sentences is missing");
   EXPECT_EQ(with("segments.lines", Integers({1})), "the model has no space 'lines'");
   EXPECT_EQ(with("segments.documents", Integers({2})),
-            "segments.documents: the segments of this space follow from others");
-  EXPECT_EQ(with("segments.tokens", Integers({2, -1, 2})), "segments.tokens: -1 is no length");
+            "segments.documents: leave it out; the segments of this space are derived");
+  EXPECT_EQ(with("segments.tokens", Integers({2, -1, 2})), "segments.tokens: -1 is not a length");
   EXPECT_EQ(with("segments.tokens", Integers({2, 1, 2}, {3, 1})), "segments.tokens: shape [3, 1], expected [segments]");
-  EXPECT_NE(with("segments.tokens", Integers({2, 1, 3})).find("input_ids: 5 entries, expected 6"), std::string::npos);
+  EXPECT_NE(with("segments.tokens", Integers({2, 1, 3})).find("input_ids: 5 entries given, expected 6"),
+            std::string::npos);
   EXPECT_NE(with("segments.tokens", Integers({2, 3})).find("FOVEA_E_SEGMENTS"), std::string::npos);
   EXPECT_EQ(with("input_ids", Integers({1, 2, 3, 4}, {2, 2})), "input_ids: shape [2, 2], expected [rows, 1]");
   tensors_ = good;
   tensors_.erase("input_ids");
-  EXPECT_EQ(Refusal(), "input_ids: this input is missing");
+  EXPECT_EQ(Refusal(), "input_ids: required input is missing");
 }
 
 TEST_F(Ragged, SegmentsOfAFixedLengthMayBeGiven) {
@@ -124,7 +125,7 @@ TEST_F(Ragged, SegmentsOfAFixedLengthMayBeGiven) {
       EXPECT_NE(std::string(failure.what()).find(part), std::string::npos) << failure.what();
     }
   };
-  refused(Integers({2, 1}), "segments.lines: a segment of 1 rows; the model has 2 in each");
+  refused(Integers({2, 1}), "segments.lines: a segment has 1 rows; the model requires 2");
   refused(Integers({2}), "x");
   refused(Integers({2, 2, 2}), "x");
 }

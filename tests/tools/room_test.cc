@@ -1,5 +1,5 @@
 // Texts of a decoder that is spoken to with words: what follows a prompt, prompts and chats that do not fit, texts that
-// end for lack of room. The model is random: what it writes is held against its own tokens.
+// end for are cut off. The model is random: what it writes is held against its own tokens.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -121,7 +121,8 @@ TEST(Room, PromptsThatDoNotFitAreRefusedOrKeepTheirEnd) {
   for (const char* option : {"--prompt", "--text"}) {
     const CommandResult refused = Generate({option, text, "-n", "4"});
     EXPECT_EQ(refused.status, 2);
-    EXPECT_NE(refused.err.find("a prompt has 200 tokens, texts have 128 at most"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("a prompt has 200 tokens, more than the context of 128"), std::string::npos)
+        << refused.err;
     EXPECT_NE(refused.err.find("--keep-end"), std::string::npos) << refused.err;
     EXPECT_EQ(refused.out, "");
   }
@@ -144,13 +145,13 @@ TEST(Room, TextsEndWhereTheModelDoes) {
   const json found = json::parse(made.out)[0];
   EXPECT_EQ(found["tokens"].size(), kTrained - 2 + 1);  // the last token needs no room
   EXPECT_EQ(found["ended_for_lack_of_room"], true);
-  EXPECT_NE(made.err.find("128 tokens with the prompt are what the model was trained for"), std::string::npos);
+  EXPECT_NE(made.err.find("128 tokens with the prompt: the length that the model was trained for"), std::string::npos);
   const CommandResult small = Generate({"--text", "a b", "-n", "40", "--context", "10", "--json"});
   EXPECT_EQ(json::parse(small.out)[0]["tokens"].size(), 9u);
-  EXPECT_NE(small.err.find("10 tokens with the prompt are what --context allows"), std::string::npos) << small.err;
+  EXPECT_NE(small.err.find("10 tokens with the prompt: the limit of --context"), std::string::npos) << small.err;
   const CommandResult beams = Generate({"--text", "a b", "-n", "40", "--context", "10", "--beams", "2", "--json"});
   EXPECT_EQ(json::parse(beams.out)[0]["tokens"].size(), 9u);
-  EXPECT_NE(beams.err.find("lack of room"), std::string::npos) << beams.err;
+  EXPECT_NE(beams.err.find("are cut off"), std::string::npos) << beams.err;
   EXPECT_EQ(Generate({"--text", "a b", "-n", "4"}).err, "");
   const CommandResult beyond = Generate({"--text", "a b", "-n", "140", "--context", "150"});
   EXPECT_TRUE(beyond.status == 2 || beyond.err.find("trained for 128") != std::string::npos) << beyond.err;
@@ -179,7 +180,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   for (int i = 0; i < 4; ++i) turns.insert(turns.end(), {"--prompt", Repeated(50)});
   const CommandResult chat = Generate(turns, blob);
   EXPECT_EQ(chat.status, 0) << chat.err;
-  EXPECT_NE(chat.err.find("left out: its 1 oldest turn\n"), std::string::npos) << chat.err;
+  EXPECT_NE(chat.err.find("dropped its 1 oldest turn\n"), std::string::npos) << chat.err;
   EXPECT_EQ(Generate({"--chat", "--prompt", Repeated(150)}, blob).status, 2);
   // Statements that are not evaluated are refused, not guessed.
   const std::string other = Decoder("other", {{"chat_template", "{% set x = namespace(a='<|im_start|>') %}"}});

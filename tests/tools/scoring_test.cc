@@ -112,7 +112,7 @@ TEST(Scoring, OfADecoderThatGoesOn) {
   EXPECT_NE(written.out.find("\n  sum  "), std::string::npos) << written.out;
   const CommandResult full = Fovea({"generate", blob, "--ids", "1 5 9 4", "--score-ids", "1 2 3", "--context", "5"});
   EXPECT_EQ(full.status, 2);
-  EXPECT_NE(full.err.find("a text of 3 tokens is too long: 2 have room"), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find("a text of 3 tokens is too long; at most 2 fit"), std::string::npos) << full.err;
 }
 
 TEST(Scoring, OfADecoderWithAnEncoder) {
@@ -196,7 +196,7 @@ TEST(Writing, TokensThatAreNoText) {
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--target-prefix", "CH CH"}).out, "CH CH B\n");
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--suppress", "AH AH"}).out.rfind("AH B", 0),
             std::string::npos);
-  EXPECT_NE(Fovea({"translate", spaced, "--text", "a", "--target-prefix", "CH X"}).err.find("cannot write 'X'"),
+  EXPECT_NE(Fovea({"translate", spaced, "--text", "a", "--target-prefix", "CH X"}).err.find("has no token for 'X'"),
             std::string::npos);
   const CommandResult text =
       Fovea({"generate", Converted("llama"), "--ids", "1", "--max-tokens", "3", "--separator", "/"});
@@ -238,15 +238,15 @@ TEST(Scoring, RefusesWhatItCannotDo) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   };
-  refused({"--suppress-ids", "4"}, "--suppress-ids '4': token 4 is none of the 4 that");
-  refused({"--suppress-ids", "-1"}, "token -1 is none");
-  refused({"--suppress-ids", "x"}, "--suppress-ids 'x': numbers with spaces");
+  refused({"--suppress-ids", "4"}, "--suppress-ids '4': token 4 is out of range: there are 4 tokens that");
+  refused({"--suppress-ids", "-1"}, "token -1 is out of range");
+  refused({"--suppress-ids", "x"}, "--suppress-ids 'x': expected token ids");
   refused({"--suppress-ids", ""}, "has no tokens");
-  refused({"--score-ids", "1 9"}, "--score-ids '1 9': token 9 is none");
-  refused({"--score", "Z"}, "cannot write 'Z'");
-  refused({"--score", "AH", "--temperature", "1"}, "--score is about texts that are there");
-  refused({"--score", "AH", "--alignments"}, "--score is about texts that are there");
-  refused({"--score", "AH", "--chat"}, "--target-prefix and --score go without --chat");
+  refused({"--score-ids", "1 9"}, "--score-ids '1 9': token 9 is out of range");
+  refused({"--score", "Z"}, "has no token for 'Z'");
+  refused({"--score", "AH", "--temperature", "1"}, "--score generates nothing");
+  refused({"--score", "AH", "--alignments"}, "--score generates nothing");
+  refused({"--score", "AH", "--chat"}, "--target-prefix and --score are not supported in chat mode");
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST(Dimensions, AreCutAndOfLengthOne) {
   const json all = FoveaJson({"eval", blob, "--pairs", file, "--json"});
   const json few = FoveaJson({"eval", blob, "--pairs", file, "--dimensions", "3", "--json"});
   EXPECT_NE(all["models"][0]["pearson"], few["models"][0]["pearson"]);
-  EXPECT_NE(FoveaError({"run", blob, "--text", "a", "--dimensions", "9"}).find("have 8 numbers, not 9"),
+  EXPECT_NE(FoveaError({"run", blob, "--text", "a", "--dimensions", "9"}).find("have only 8 dimensions, not 9"),
             std::string::npos);
   EXPECT_NE(FoveaError({"run", TinyBlob("sequence"), "--text", "a", "--dimensions", "2"}).find("no embeddings"),
             std::string::npos);
@@ -239,7 +239,7 @@ TEST(Sparse, WeightsOfWords) {
               1e-3);
   EXPECT_EQ(pairs["agreement"]["outputs"]["rows"], 6);
   EXPECT_NE(Fovea({"run", Guesser(), "--sparse", "--text", "w7"}).out.find("words have a weight"), std::string::npos);
-  EXPECT_NE(FoveaError({"run", TinyBlob("base"), "--sparse", "--text", "a"}).find("guesses no words"),
+  EXPECT_NE(FoveaError({"run", TinyBlob("base"), "--sparse", "--text", "a"}).find("is not a masked language model"),
             std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// From what a model is given to the attention record of a run.
+// Runs a model with taps on given inputs and returns the attention record.
 #include "tools/attend/attend.h"
 
 #include "tools/attend/subject.h"
@@ -16,7 +16,7 @@ Subject SubjectOf(const Model& model, const AttendRequest& request) {
   return PictureSubject(model, request);
 }
 
-// Whether the decoder of the model writes about what is given, which no program reads by itself.
+// Whether the input is for a model with a decoder, which generates, rather than for a single program.
 bool Writes(const Model& model, const AttendRequest& request) {
   if (!request.prompts.empty() || !request.sources.empty()) return true;
   if (request.sounds.empty() && request.pictures.empty()) return false;
@@ -36,7 +36,7 @@ AttentionRecord RunSubject(const Model& model, const AttendRequest& request, boo
   return std::move(subject.record);
 }
 
-// The steps that the model's metadata names for its levels, of those that were kept.
+// Adds the kept steps that metadata names as deciding for each level.
 void AddExplanation(const Model& model, AttentionRecord* record) {
   std::vector<std::pair<size_t, std::string>> named;
   for (const RecordSpace& space : record->spaces) {

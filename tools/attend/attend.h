@@ -1,4 +1,4 @@
-// From what a model is given to the attention record of a run.
+// Runs a model with taps on given inputs and returns the attention record.
 #ifndef FOVEA_TOOLS_ATTEND_ATTEND_H_
 #define FOVEA_TOOLS_ATTEND_ATTEND_H_
 
@@ -16,13 +16,13 @@
 namespace fovea::tools {
 
 struct AttendRequest {
-  // One of these is given; sounds and pictures also of a decoder that writes.
-  std::vector<std::string> texts;             // as a program reads them
-  std::vector<std::string> pair;              // two texts that are read together
-  std::vector<std::string> prompts;           // what a decoder goes on with
-  std::vector<std::string> sources;           // what an encoder reads and a decoder writes about
+  // Exactly one of these is given; sounds and pictures can also be for a model with a decoder.
+  std::vector<std::string> texts;             // for a program
+  std::vector<std::string> pair;              // a text pair, read as one sequence
+  std::vector<std::string> prompts;           // for a decoder-only model to continue
+  std::vector<std::string> sources;           // for an encoder; the decoder generates
   std::string input;                          // a safetensors file
-  std::string golden_case;                    // .. or one case of it, if it is a golden file
+  std::string golden_case;                    // ... or one case of it, if it is a golden file
   std::vector<std::string> sounds, pictures;  // files
 
   std::string program;
@@ -30,14 +30,14 @@ struct AttendRequest {
   uint32_t max_length = 0;
   bool wrapped = false;
   TapChoice taps;
-  GenerationRequest generation;  // of texts that are written
+  GenerationRequest generation;  // for prompts, sources, and sounds and pictures of a model with a decoder
   Languages languages;
   SpeechTask speech;
 
-  std::function<void(const TapPlan& plan)> told = nullptr;  // what will be kept, before the run
+  std::function<void(const TapPlan& plan)> told = nullptr;  // called before the run, with what will be kept
 };
 
-// With `only_bytes` nothing is run that is not needed to know the bytes; the record has them and no steps.
+// `only_bytes`: runs only what is needed to compute the bytes; the record has them and no steps.
 AttentionRecord Attend(const Model& model, const AttendRequest& request, bool only_bytes);
 
 }  // namespace fovea::tools

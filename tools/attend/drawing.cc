@@ -1,4 +1,4 @@
-// Pictures made of rectangles, lines and text, as SVG.
+// Drawings of rectangles, lines and text, as SVG.
 #include "tools/attend/drawing.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string TitleOf(const std::string& title) {
 
 }  // namespace
 
-// A polynomial of degree 6 that was fitted to viridis.
+// A polynomial of degree 6, fitted to viridis.
 Color ScaleColor(double value, bool dark) {
   static constexpr double kFit[3][7] = {
       {0.2777273272, 0.1050930431, -0.3308618287, -4.6342304990, 6.2282699363, 4.7763849977, -5.4354558559},

@@ -1,4 +1,4 @@
-// The keys of each line as ranges: of a window one each.
+// The keys of each line as ranges of consecutive keys: for a sliding window one range per line.
 #ifndef FOVEA_TOOLS_ATTEND_KEY_RANGES_H_
 #define FOVEA_TOOLS_ATTEND_KEY_RANGES_H_
 
@@ -7,11 +7,11 @@
 namespace fovea::tools {
 
 struct KeyRanges {
-  std::vector<uint32_t> offsets;  // of each line, in ranges
+  std::vector<uint32_t> offsets;  // first range of each line
   std::vector<uint32_t> ranges;   // pairs: first key, count
 };
 
-// Of a step whose lines have keys of their own (not dense).
+// For a step with sparse keys.
 inline KeyRanges RangesOf(const RecordStep& step) {
   KeyRanges found;
   found.offsets.push_back(0);

@@ -1,4 +1,4 @@
-// A record as a page of its own.
+// Writes a record as a self-contained HTML page.
 #include "tools/attend/page.h"
 
 #include <string_view>
@@ -12,10 +12,10 @@ std::string PageOf(const std::string& record) {
   static constexpr std::string_view kMark = "@RECORD@";
   const std::string_view page(kAttentionPage, kAttentionPageSize);
   const size_t at = page.find(kMark);
-  if (at == std::string_view::npos) Fail("this build has no page to put a record in");
+  if (at == std::string_view::npos) Fail("this build contains no page template");
   std::string whole(page.substr(0, at));
   whole.reserve(page.size() + record.size() + record.size() / 16);
-  // In JSON these stand in strings only, where an escape is the same.
+  // In JSON these characters occur only in strings, where they can be escaped.
   for (const char c : record) {
     if (c == '<' || c == '>' || c == '&') {
       whole += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";

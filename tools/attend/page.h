@@ -1,4 +1,4 @@
-// A record as a page of its own that a browser opens, without anything from elsewhere.
+// Writes a record as a self-contained HTML page.
 #ifndef FOVEA_TOOLS_ATTEND_PAGE_H_
 #define FOVEA_TOOLS_ATTEND_PAGE_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// `record`: JSON. No text in it ends the element that it stands in.
+// `record`: JSON. It is escaped so that no text in it can end the element that contains it.
 std::string PageOf(const std::string& record);
 
 }  // namespace fovea::tools

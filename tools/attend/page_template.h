@@ -1,4 +1,4 @@
-// The page that shows a record: tools/attend/page, as the build joins it. "@RECORD@" stands in it once.
+// The page template, joined from tools/attend/page by the build. It contains "@RECORD@" once.
 #ifndef FOVEA_TOOLS_ATTEND_PAGE_TEMPLATE_H_
 #define FOVEA_TOOLS_ATTEND_PAGE_TEMPLATE_H_
 

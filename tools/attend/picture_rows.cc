@@ -1,4 +1,4 @@
-// Which part of a picture the rows of a value stand for.
+// Maps rows of a value to cells of an image.
 #include "tools/attend/picture_rows.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ PictureRows::PictureRows(const Model& model, uint32_t program, const PictureInpu
       break;
     }
   }
-  // Of values that attention reads.
+  // Layouts of the values that attention reads.
   for (uint32_t step = 0; step < steps; ++step) {
     const fovea_step_info info = model.Step(program, step);
     if (strcmp(info.op, "attention") != 0) continue;
@@ -68,7 +68,7 @@ int PictureRows::LayoutOf(uint32_t value) const {
   return found == layout_of_.end() ? -1 : found->second;
 }
 
-// Of a space whose segments and those of its parents all have a known length.
+// Rows per image of a space whose segments, and the segments of its ancestors, all have a fixed length.
 std::optional<uint64_t> PictureRows::RowsOfPicture(uint32_t space) const {
   uint64_t rows = 1;
   for (; model_.Space(space).parent != FOVEA_NONE; space = model_.Space(space).parent) {
@@ -86,7 +86,7 @@ PictureRows::Boxes PictureRows::Arranged(const Boxes& from, uint32_t step, uint3
   const fovea_tensor_info table = model_.Tensor(tensor);
   const std::optional<uint64_t> rows = RowsOfPicture(model_.Value(program_, output).space);
   if (!rows || table.type != FOVEA_TYPE_I32 || table.rows == 0 || *rows % table.rows != 0) return {};
-  const uint64_t pieces = *rows / table.rows;  // each of as many rows of the input
+  const uint64_t pieces = *rows / table.rows;  // each piece has this many rows of the input
   if (from.size() % pieces != 0) return {};
   const uint64_t piece = from.size() / pieces;
   Boxes boxes(*rows);

@@ -1,4 +1,4 @@
-// Which part of a picture the rows of a value stand for: followed from the pixels through the tables that arrange them.
+// Maps rows of a value to cells of an image: follows the pixels through the tables of `arrange` operations.
 #ifndef FOVEA_TOOLS_ATTEND_PICTURE_ROWS_H_
 #define FOVEA_TOOLS_ATTEND_PICTURE_ROWS_H_
 
@@ -15,7 +15,7 @@ namespace fovea::tools {
 
 class PictureRows {
  public:
-  // The rows of one picture, in their order: cells of a grid; -1: none (a class token, padding).
+  // The cell of each row of one image in a grid; -1: none (a class token, padding).
   struct Layout {
     CellGrid grid;
     std::vector<int32_t> cells;
@@ -24,14 +24,14 @@ class PictureRows {
 
   PictureRows(const Model& model, uint32_t program, const PictureInput& input);
 
-  // Number of a value's layout, or -1.
+  // Index of a value's layout, or -1.
   int LayoutOf(uint32_t value) const;
   const Layout& layout(int number) const { return layouts_[static_cast<size_t>(number)]; }
-  // The finest grid that attention sees, or none.
+  // The finest grid among the values that attention reads, or an empty one.
   CellGrid grid() const { return layouts_.empty() ? CellGrid{} : layouts_[0].grid; }
 
  private:
-  // Pixels [left, right) x [top, bottom); none where right is 0.
+  // Pixels [left, right) x [top, bottom); empty if right is 0.
   struct Box {
     uint32_t left = 0, top = 0, right = 0, bottom = 0;
   };

@@ -1,4 +1,4 @@
-// A picture that is drawn on, pixel by pixel.
+// A raster image to draw on.
 #include "tools/attend/pixels.h"
 
 #include <math.h>
@@ -20,9 +20,9 @@ namespace fovea::tools {
 namespace {
 
 constexpr double kMostPixels = 134217728;
-constexpr double kAdvance = 6.6;  // of a character, as Drawing::TextWidth has it
+constexpr double kAdvance = 6.6;  // width of a character, as in Drawing::TextWidth
 
-// The letter that a character is shown as; 0: a box.
+// The letter to draw for a character; 0: a box.
 char LetterOf(utf8proc_int32_t character) {
   if (character < 128) return static_cast<char>(character);
   utf8proc_int32_t parts[8];
@@ -36,7 +36,7 @@ char LetterOf(utf8proc_int32_t character) {
 
 Pixels::Pixels(double width, double height, Color page) {
   if (!(width * height <= kMostPixels)) {
-    Fail("a picture of {:.0f} x {:.0f} pixels is too large; choose fewer rows, or write SVG", width, height);
+    Fail("an image of {:.0f} x {:.0f} pixels is too large; choose fewer rows, or write SVG", width, height);
   }
   picture_.width = static_cast<uint32_t>(std::max(1.0, ceil(width)));
   picture_.height = static_cast<uint32_t>(std::max(1.0, ceil(height)));
@@ -85,8 +85,8 @@ void Pixels::Stroke(double x1, double y1, double x2, double y2, double thickness
 }
 
 void Pixels::Write(double x, double y, const std::string& text, double scale, Color color, bool turned) {
-  const double baseline = 8;  // of the font's letters
-  // A rectangle of a letter, in units of the font from where the text begins.
+  const double baseline = 8;  // base line of the font
+  // Fills a rectangle of a letter, in units of the font from the start of the text.
   const auto fill = [&](double left, double top, double right, double bottom) {
     left *= scale, right *= scale, top = (top - baseline) * scale, bottom = (bottom - baseline) * scale;
     if (turned) {

@@ -1,4 +1,4 @@
-// A picture that is drawn on, pixel by pixel.
+// A raster image to draw on.
 #ifndef FOVEA_TOOLS_ATTEND_PIXELS_H_
 #define FOVEA_TOOLS_ATTEND_PIXELS_H_
 
@@ -11,15 +11,15 @@ namespace fovea::tools {
 
 class Pixels {
  public:
-  // Fails where that is more than 2^27 pixels.
+  // Fails for more than 2^27 pixels.
   Pixels(double width, double height, Color page);
 
-  // Pixels that are covered in part are mixed.
+  // Antialiased at the edges.
   void Fill(double left, double top, double right, double bottom, Color color, double strength);
   void Stroke(double x1, double y1, double x2, double y2, double thickness, Color color, double strength);
-  // y: the base line. Letters of ASCII; others without their accents, or as a box. `turned`: upwards.
+  // y: the base line. ASCII letters; accents are dropped, other characters drawn as a box. `turned`: upwards.
   void Write(double x, double y, const std::string& text, double scale, Color color, bool turned);
-  // The bytes of a PNG file; nothing where it cannot be read.
+  // `png`: the bytes of a PNG file; nothing is drawn if it cannot be decoded.
   void Place(double x, double y, double width, double height, const std::string& png);
 
   std::string Png() const { return PngOf(picture_); }

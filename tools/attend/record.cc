@@ -23,9 +23,9 @@ uint32_t AttentionRecord::KeySegment(const RecordStep& step, uint32_t query_row)
   const RecordSpace& keys = spaces[step.key_space];
   const auto query_space = static_cast<int>(step.query_space);
   uint32_t segment = query_row;
-  // Each row of the keys' parent has a segment; others lie in a segment that is a row of theirs.
+  // The keys' parent has one segment per row; find the row's ancestor there.
   for (int space = query_space; space != keys.parent; space = spaces[static_cast<size_t>(space)].parent) {
-    if (space < 0) Fail("step {}: its queries and keys have no parent in common", step.name);
+    if (space < 0) Fail("step {}: its queries and keys have no common parent", step.name);
     segment = SegmentOf(spaces[static_cast<size_t>(space)].offsets, segment);
   }
   if (segment >= keys.segments()) Fail("step {}: row {} has no segment of keys", step.name, query_row);

@@ -1,5 +1,5 @@
-// The attention record: what people see of a run, without anything about models but texts, pictures, spaces of rows and
-// weights. README.md has the JSON that it becomes.
+// The attention record: the content of a run for display, in terms of texts, images, row spaces and weights, without
+// reference to a model. README.md specifies its JSON.
 #ifndef FOVEA_TOOLS_ATTEND_RECORD_H_
 #define FOVEA_TOOLS_ATTEND_RECORD_H_
 
@@ -11,15 +11,15 @@
 
 namespace fovea::tools {
 
-// Where a row stands in a text, in UTF-16 code units.
+// Range of a row in a text, in UTF-16 code units.
 struct Place {
   uint32_t text, begin, end;
 };
-// Which cell of a picture's grid it is, row by row.
+// Cell of a row in the grid of an image, in row-major order.
 struct Cell {
   uint32_t image, cell;
 };
-// When it is heard, in seconds.
+// Time range of a row in a sound, in seconds.
 struct Heard {
   uint32_t sound;
   double begin, end;
@@ -29,10 +29,10 @@ struct CellGrid {
   bool operator==(const CellGrid& other) const { return rows == other.rows && columns == other.columns; }
 };
 
-// What the rows of a space stand for, one entry for each, or none at all.
+// Descriptions of the rows of a space; each list has one entry per row, or none.
 struct RowMeaning {
   std::vector<std::string> labels;
-  std::vector<std::string> writes;  // the token that was written after this row had been read
+  std::vector<std::string> writes;  // the token that was generated after this row was read
   std::vector<std::optional<Place>> places;
   std::vector<std::optional<Cell>> cells;
   std::vector<std::optional<Heard>> times;
@@ -40,10 +40,10 @@ struct RowMeaning {
 
 struct RecordSpace {
   std::string name;
-  int parent = -1;                // a space of the record
-  std::vector<uint32_t> offsets;  // of segments, which are the rows of the parent
+  int parent = -1;                // index of a space
+  std::vector<uint32_t> offsets;  // begin of each segment, one segment per row of the parent
   RowMeaning rows;
-  std::vector<uint8_t> chosen;  // 0: hard selection dropped the row; empty: there is none
+  std::vector<uint8_t> chosen;  // 0: hard selection dropped the row; empty: no selection
 
   uint32_t count() const { return offsets.back(); }
   uint32_t segments() const { return static_cast<uint32_t>(offsets.size()) - 1; }
@@ -54,17 +54,17 @@ enum class StepForm { kDense, kSparse, kPattern };
 struct RecordStep {
   std::string name;
   uint32_t layer = 0;
-  std::string part;  // encoder, decoder, cross, pool, hop
+  std::string part;  // "encoder", "decoder", "cross", "pool" or "hop"
   uint32_t query_space = 0, key_space = 0;
-  std::vector<uint32_t> heads;  // empty where they are reduced to one
-  std::string reduced;          // mean, max
-  std::vector<uint32_t> rows;   // of the query space, ascending
+  std::vector<uint32_t> heads;  // empty if the heads are reduced to one
+  std::string reduced;          // "mean" or "max"
+  std::vector<uint32_t> rows;   // kept rows of the query space, ascending
   bool causal = false, scores = false;
   StepForm form = StepForm::kDense;
   std::string note;
 
-  // Line r * line_heads() + h is kept row r and kept head h: entries line_offsets[line] to line_offsets[line + 1].
-  // Dense: of each key of the row's segment, one after the other. Sparse: of `keys`, rows of the key space.
+  // Line r * line_heads() + h is kept row r, kept head h: entries line_offsets[line] to line_offsets[line + 1].
+  // Dense: one for each key of the row's segment. Sparse: one for each entry of `keys`, rows of the key space.
   std::vector<uint64_t> line_offsets;
   std::vector<float> weights;
   std::vector<uint32_t> keys;
@@ -75,23 +75,23 @@ struct RecordStep {
 
 struct RecordImage {
   uint32_t width = 0, height = 0;
-  std::string png;  // bytes of a file
+  std::string png;  // bytes of a PNG file
   CellGrid grid;
-  int of = -1;  // the image that is the same picture, cut into other cells
+  int of = -1;  // index of the same image with another grid
 };
 
 struct RecordSound {
   double seconds = 0;
   uint32_t rate = 0;
-  std::vector<float> peaks;             // pairs, the lowest and highest sample of equal parts
-  std::vector<std::string> notes = {};  // what was assumed about its file, and what was left out
+  std::vector<float> peaks;             // pairs: lowest and highest sample of equal intervals
+  std::vector<std::string> notes = {};  // assumptions about its file, and parts that were not read
 };
 
 struct RecordGeneration {
   int source_space = -1;
   uint32_t target_space = 0;
-  bool shift = false;           // a row's line was computed to write the token of the next row, not its own
-  std::vector<uint32_t> first;  // of each segment: the row that was written first
+  bool shift = false;           // true: a row's line was computed to generate the next row's token
+  std::vector<uint32_t> first;  // first generated row of each segment
 };
 
 struct AttentionRecord {
@@ -102,18 +102,18 @@ struct AttentionRecord {
   std::vector<RecordSpace> spaces;
   std::vector<RecordStep> steps;
   std::optional<RecordGeneration> generation;
-  std::vector<std::string> notes;    // what was left out of the texts
-  std::vector<std::string> explain;  // steps that decide each level, the outermost first
+  std::vector<std::string> notes;    // parts of texts that were dropped
+  std::vector<std::string> explain;  // deciding step of each level, outermost first
   uint64_t tap_bytes = 0, session_bytes = 0;
 
-  // The segment of the key space whose keys a row of the query space has.
+  // The segment of the key space that a row of the query space attends to.
   uint32_t KeySegment(const RecordStep& step, uint32_t query_row) const;
 };
 
-// The N of names that end in ".N", as those of layers do.
+// The number N of a name that ends in ".N", as for layers.
 std::optional<uint32_t> NumberOf(const std::string& name);
 
-// The segment that a row lies in.
+// The segment that contains a row.
 uint32_t SegmentOf(const std::vector<uint32_t>& offsets, uint32_t row);
 
 }  // namespace fovea::tools

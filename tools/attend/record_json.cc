@@ -16,7 +16,7 @@ std::string Base64Of(const std::vector<T>& values) {
   return Base64(values.data(), values.size() * sizeof(T));
 }
 
-// Offsets of lines, which fit: a record has fewer than 2^32 weights.
+// Offsets as u32: a record has fewer than 2^32 weights.
 std::string OffsetsText(const std::vector<uint64_t>& offsets) {
   std::vector<uint32_t> narrow(offsets.begin(), offsets.end());
   return Base64Of(narrow);

@@ -9,14 +9,14 @@
 
 namespace fovea::tools {
 
-// Weights are written as f32 where all of them together take at most kMostExactBytes so, else as f16.
+// Weights are written as f32 up to this total size, beyond it as f16.
 inline constexpr uint64_t kMostExactBytes = 8u << 20;
 
 uint64_t WeightCount(const AttentionRecord& record);
 
 OrderedJson RecordJson(const AttentionRecord& record);
 
-// One line without a line end.
+// JSON on one line, without a line end.
 std::string RecordText(const AttentionRecord& record);
 
 std::string Base64(const void* bytes, size_t size);

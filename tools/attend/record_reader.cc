@@ -1,4 +1,4 @@
-// A record without its steps, from JSON that nobody vouches for.
+// Reads a record without its steps from untrusted JSON.
 #include "tools/attend/record_reader.h"
 
 #include <string.h>
@@ -10,11 +10,11 @@
 namespace fovea::tools {
 namespace {
 
-constexpr int64_t kMostSize = 1 << 14;  // of a picture or its grid
+constexpr int64_t kMostSize = 1 << 14;  // side of an image or of its grid
 
 uint32_t Whole(const JsonView& view, int64_t most) { return view.Number({0, most}); }
 
-// UTF-16 code units of a text.
+// Length of a text in UTF-16 code units.
 uint32_t Units(const std::string& text) {
   uint32_t units = 0;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::vector<std::string> Strings(const JsonView& list, size_t count) {
   return strings;
 }
 
-// A list of entries that may be null, `parts` numbers each.
+// A list whose entries are null or lists of `parts` numbers.
 template <typename T, typename Make>
 std::vector<std::optional<T>> Entries(const JsonView& list, size_t count, size_t parts, const Make& make) {
   std::vector<std::optional<T>> entries;
@@ -50,7 +50,7 @@ std::vector<std::optional<T>> Entries(const JsonView& list, size_t count, size_t
 
 std::string Bytes(const JsonView& view) {
   const std::optional<std::string> bytes = FromBase64(view.Text(""));
-  if (!bytes) Fail("{} is no base64", view.name());
+  if (!bytes) Fail("{} is not base64", view.name());
   return *bytes;
 }
 
@@ -67,7 +67,7 @@ RecordImage ImageFrom(const JsonView& json, size_t earlier) {
 RecordSound SoundFrom(const JsonView& json) {
   RecordSound sound = {json["seconds"].Real({0, 1e9}), Whole(json["rate"], 1 << 24), {}};
   const std::string peaks = Bytes(json["peaks"]);
-  if (peaks.size() % 8 != 0) Fail("{} are no pairs of numbers", json["peaks"].name());
+  if (peaks.size() % 8 != 0) Fail("{} must be pairs of numbers", json["peaks"].name());
   sound.peaks.resize(peaks.size() / 4);
   if (!peaks.empty()) memcpy(sound.peaks.data(), peaks.data(), peaks.size());
   return sound;
@@ -101,7 +101,7 @@ RecordSpace SpaceFrom(const JsonView& json, const AttentionRecord& record) {
     return Heard{sound, entry.At(1).Real({0, 1e9}), entry.At(2).Real({0, 1e9})};
   });
   if (!json["chosen"].IsNull()) {
-    if (json["chosen"].List().size() != rows) Fail("{} has not {} entries", json["chosen"].name(), rows);
+    if (json["chosen"].List().size() != rows) Fail("{} must have {} entries", json["chosen"].name(), rows);
     for (size_t i = 0; i < rows; ++i) space.chosen.push_back(static_cast<uint8_t>(Whole(json["chosen"].At(i), 1)));
   }
   return space;
@@ -149,12 +149,12 @@ std::optional<std::string> FromBase64(const std::string& text) {
 
 void CheckSpace(const std::vector<RecordSpace>& earlier, const RecordSpace& space, const std::string& name) {
   const std::vector<uint32_t>& offsets = space.offsets;
-  if (offsets.size() < 2 && space.parent < 0) Fail("{} needs a beginning and an end", name);
+  if (offsets.size() < 2 && space.parent < 0) Fail("{} needs at least two entries", name);
   if (offsets.empty() || offsets[0] != 0 || !std::is_sorted(offsets.begin(), offsets.end())) {
     Fail("{} must ascend from 0", name);
   }
   if (offsets.back() > kMostRecordRows)
-    Fail("{}: {} rows, at most {} are shown", name, offsets.back(), kMostRecordRows);
+    Fail("{}: {} rows exceed the limit of {}", name, offsets.back(), kMostRecordRows);
   const uint32_t rows = space.parent < 0 ? 1 : earlier[static_cast<size_t>(space.parent)].count();
   if (space.segments() != rows) Fail("{}: {} segments, expected {}", name, space.segments(), rows);
 }

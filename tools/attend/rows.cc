@@ -1,4 +1,4 @@
-// What the rows of a model's spaces stand for.
+// Describes the rows of a model's spaces for the record.
 #include "tools/attend/rows.h"
 
 #include <string.h>
@@ -16,20 +16,20 @@ namespace {
 
 bool IsTail(char byte) { return (static_cast<uint8_t>(byte) & 0xc0) == 0x80; }
 
-// The first entry of the list, or what is there.
+// The list's first entry, or the only value.
 template <typename T>
 T At(const std::vector<T>& list, size_t row) {
   return row < list.size() ? list[row] : T();
 }
 
-// Appends row `row` of a meaning; none: nothing is known of it.
+// Appends the description of row `row`; none: an empty one.
 void AppendRow(const RowMeaning& from, std::optional<uint32_t> row, RowMeaning* to) {
   to->labels.push_back(row ? At(from.labels, *row) : "");
   if (!from.places.empty()) to->places.push_back(row ? At(from.places, *row) : std::nullopt);
   if (!from.times.empty()) to->times.push_back(row ? At(from.times, *row) : std::nullopt);
 }
 
-// Rows [begin, end) as one.
+// Appends rows [begin, end) as one row.
 void AppendGroup(const RowMeaning& from, uint32_t begin, uint32_t end, RowMeaning* to) {
   AppendRow(from, begin, to);
   for (uint32_t row = begin + 1; row < end; ++row) {
@@ -106,7 +106,7 @@ void Rows::SetTexts(uint32_t space, const std::vector<std::string>& texts, const
   const bool has_text = model_.Info().has_text != 0;
   RowMeaning rows, sentences, whole;
   for (size_t i = 0; i < tokens.size(); ++i) {
-    // Of a pair both texts are there, else each by itself.
+    // A pair is shown as both texts, a single text as itself.
     const bool pair = !tokens[i].second.empty();
     const std::string& text = texts[i];
     const Utf16Places places(text), second_places(pair ? texts[i + 1] : text);
@@ -203,7 +203,7 @@ RowMeaning Rows::Derive(const Session& session, uint32_t space) {
         AppendGroup(source, begin + first, begin + end, &meaning);
         continue;
       }
-      // Rows that are put in front, or that the text had before this run.
+      // Rows that were prepended, or that the text had before this run.
       const uint32_t front = rows - std::min(rows, count);
       AppendRow(source, i < front ? std::nullopt : std::optional<uint32_t>(begin + i - front), &meaning);
     }
@@ -211,7 +211,7 @@ RowMeaning Rows::Derive(const Session& session, uint32_t space) {
   return meaning;
 }
 
-// Frames of sounds: equal parts of what the model takes of each.
+// Frames of sounds: equal parts of each clip.
 RowMeaning Rows::FixedFrames(const Session& session, uint32_t space) const {
   RowMeaning meaning;
   for (const SoundRows& sound : sounds_) {
@@ -233,7 +233,7 @@ RowMeaning Rows::FixedFrames(const Session& session, uint32_t space) const {
   return meaning;
 }
 
-// Rows of pictures, in all of them. The record's pictures are cut into cells as the layout says.
+// Rows of all images. Divides the record's images into cells by the layout.
 RowMeaning Rows::Parts(const Session& session, uint32_t space, int variant, AttentionRecord* record) const {
   RowMeaning meaning;
   const PictureRows::Layout& layout = pictures_->layout(variant);
@@ -280,7 +280,7 @@ uint32_t Rows::AddSpace(const Session& session, uint32_t space, int variant, Att
   if (added.rows.labels.empty() && pictures_ && info.parent == FOVEA_NONE) {
     for (uint32_t i = 0; i < added.count(); ++i) added.rows.labels.push_back(fmt::format("picture {}", i + 1));
   }
-  // What is told of another number of rows is not of these.
+  // Drop lists of another length: they do not describe these rows.
   const auto clear = [&](auto& list) {
     if (list.size() != added.count()) list.clear();
   };

@@ -1,4 +1,4 @@
-// What a model is given of a picture, as a picture again.
+// Converts the model's image input back to an image.
 #include "tools/attend/shown_picture.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a model is given of a picture, as a picture again.
+// Converts the model's image input back to an image.
 #ifndef FOVEA_TOOLS_ATTEND_SHOWN_PICTURE_H_
 #define FOVEA_TOOLS_ATTEND_SHOWN_PICTURE_H_
 
@@ -6,8 +6,8 @@
 
 namespace fovea::tools {
 
-// `values` lie channel by channel; of more than three channels the first three are shown. Without a preparation the
-// least number is black and the greatest white.
+// `values`: channel by channel; of more than three channels the first three are used. Without a preparation the
+// lowest number becomes black and the highest white.
 Picture ShownPicture(const float* values, uint32_t channels, Extent size,
                      const std::optional<Preparation>& preparation);
 

@@ -1,4 +1,4 @@
-// What the taps of a session kept, in a record.
+// Adds the attention maps in a session's taps to a record.
 #include "tools/attend/steps.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ void AddSparse(const SparseWeights& weights, RecordStep* step) {
   step->weights = weights.values;
 }
 
-// Whether no row looks at a later one.
+// Whether no row attends to a later one.
 bool IsCausal(const AttentionRecord& record, const RecordStep& step) {
   if (step.query_space != step.key_space) return false;
   const std::vector<uint32_t>& offsets = record.spaces[step.key_space].offsets;

@@ -1,4 +1,4 @@
-// What the taps of a session kept, in a record.
+// Adds the attention maps in a session's taps to a record.
 #ifndef FOVEA_TOOLS_ATTEND_STEPS_H_
 #define FOVEA_TOOLS_ATTEND_STEPS_H_
 
@@ -7,7 +7,7 @@
 
 namespace fovea::tools {
 
-// After a run of a session with the plan's taps.
+// Call after a run of a session with the plan's taps.
 void AddSteps(const Model& model, const Session& session, const TapPlan& plan, Rows* rows, AttentionRecord* record);
 
 }  // namespace fovea::tools

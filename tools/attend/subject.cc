@@ -1,4 +1,4 @@
-// What is looked at.
+// The input of a tapped run.
 #include "tools/attend/subject.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace fovea::tools {
 namespace {
 
-constexpr size_t kPeaks = 2000;  // of a sound, as pairs
+constexpr size_t kPeaks = 2000;  // pairs of peaks of a sound
 
-// The pictures in the batch, as the model is given them.
+// Records the images of the batch as the model receives them.
 void RecordPictures(const Model& model, const PictureInput& input, Subject* subject) {
   const std::vector<float>& values = subject->batch.numbers[input.value];
   const std::optional<Preparation> preparation = FindPreparation(model);
@@ -30,7 +30,7 @@ void RecordPictures(const Model& model, const PictureInput& input, Subject* subj
   subject->rows.SetPictures(input, static_cast<uint32_t>(count));
 }
 
-// What the rows of inputs of ids stand for, where they came as tensors.
+// Labels the rows of inputs of ids that were given as tensors.
 void NameIds(const Model& model, const Batch& batch, Subject* subject) {
   const bool has_text = model.Info().has_text != 0;
   for (const auto& [value, ids] : batch.ids) {
@@ -126,7 +126,7 @@ void AddSounds(const Model& model, const SoundInput& input, const std::vector<So
 Subject SoundSubject(const Model& model, const AttendRequest& request) {
   Subject subject(model, model.FindProgram(request.program));
   const std::optional<SoundInput> input = FindSoundInput(model, subject.program);
-  if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(subject.program).name);
+  if (!input) Fail("{}: program '{}' does not read audio", model.name(), model.Program(subject.program).name);
   std::vector<Sound> sounds;
   for (const std::string& file : request.sounds) sounds.push_back(ReadClip(file, *input));
   subject.batch = BatchFromSounds(model, *input, subject.program, sounds);
@@ -136,7 +136,7 @@ Subject SoundSubject(const Model& model, const AttendRequest& request) {
 
 void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject) {
   const std::optional<PictureInput> input = FindPictureInput(model, subject->program);
-  if (!input) Fail("{}: program '{}' takes no pictures", model.name(), model.Program(subject->program).name);
+  if (!input) Fail("{}: program '{}' does not read images", model.name(), model.Program(subject->program).name);
   std::vector<const Picture*> pointers;
   for (const Picture& picture : pictures) pointers.push_back(&picture);
   subject->batch = BatchFromPictures(model, subject->program, pointers);
@@ -145,7 +145,7 @@ void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subje
 
 Subject PictureSubject(const Model& model, const AttendRequest& request) {
   const std::vector<Picture> pictures = ReadPictures(request.pictures);
-  // Pictures beside each other in a record are of one size: that of the first.
+  // All images of a record have the size of the first: one program runs them.
   Subject subject(model, ProgramFor(model, PicturePrograms(model, request.program), pictures.front()));
   AddPictures(model, pictures, &subject);
   return subject;

@@ -1,4 +1,4 @@
-// What is looked at: a batch for a program, and what its rows stand for.
+// The input of a tapped run: a batch for a program, and the description of its rows.
 #ifndef FOVEA_TOOLS_ATTEND_SUBJECT_H_
 #define FOVEA_TOOLS_ATTEND_SUBJECT_H_
 
@@ -17,23 +17,23 @@ struct Subject {
   uint32_t program;
   Batch batch;
   Rows rows;
-  AttentionRecord record;  // texts, pictures and sounds so far
+  AttentionRecord record;  // texts, images and sounds so far
 };
 
-// The record tells of texts that are longer than the model reads.
+// Notes in the record which texts were truncated.
 void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record);
 
-// Of a program that reads the one thing that is given.
+// For a program that reads the given input by itself.
 Subject TextSubject(const Model& model, const AttendRequest& request);
 Subject PairSubject(const Model& model, const AttendRequest& request);
 Subject TensorSubject(const Model& model, const AttendRequest& request);
 Subject SoundSubject(const Model& model, const AttendRequest& request);
 Subject PictureSubject(const Model& model, const AttendRequest& request);
 
-// Runs the subject with the chosen taps; the record gets their bytes and the steps. With `only_bytes` nothing is run.
+// Runs the subject with the chosen taps; adds their bytes and the steps to the record. `only_bytes`: does not run.
 std::optional<Session> RunTapped(const Model& model, const AttendRequest& request, bool only_bytes, Subject* subject);
 
-// Inputs in a batch, of sounds and, as the first, of pictures; the record gets them, too.
+// Adds sounds to an input, or images; also adds them to the record.
 void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject);
 void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject);
 

@@ -1,4 +1,4 @@
-// Which attention is kept of a run.
+// Chooses the taps of a run.
 #include "tools/attend/tap_plan.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// The space whose rows those of a space are copies of.
+// The space of which a space is a copy.
 uint32_t Original(const Model& model, uint32_t space) {
   for (SpaceRecord record = model.SpaceRecordOf(space); SpaceHasSource(record.kind);) {
     space = record.source;
@@ -46,11 +46,11 @@ std::vector<TappedStep> AttentionSteps(const Model& model, uint32_t program) {
     }
     steps.push_back(tapped);
   }
-  // Several looks at the same rows, one after the other.
+  // Consecutive hops: pools over the same rows.
   for (const auto& [space, of] : pools) {
     for (const size_t i : of) steps[i].part = of.size() > 1 ? "hop" : "pool";
   }
-  // As the names say it, where all of a part do; else one after the other.
+  // Layers are numbered by the names of steps, if all steps of a part have numbers; else in order.
   std::map<std::string, uint32_t> layers;
   std::set<std::string> unnumbered;
   for (const TappedStep& step : steps) {
@@ -65,7 +65,7 @@ std::vector<TappedStep> AttentionSteps(const Model& model, uint32_t program) {
 
 uint64_t BytesOf(const fovea_session_memory& sizes) { return sizes.fixed_size + sizes.state_size + sizes.scratch_size; }
 
-// The taps of a plan in one form, and what they add.
+// The taps of a plan in one form, with their sizes.
 class Measured {
  public:
   Measured(const Model& model, const SessionRequest& request) : model_(model), request_(request) {
@@ -89,7 +89,7 @@ void ForAll(std::vector<fovea_tap>& taps, const Change& change) {
   for (fovea_tap& tap : taps) change(tap);
 }
 
-// Makes less of taps until a page can hold what they keep, and memory the taps.
+// Reduces taps until both limits hold.
 class Shrinking {
  public:
   Shrinking(const Model& model, uint32_t program, const PairCount& pairs, Measured* measured, TapPlan* plan)
@@ -102,7 +102,7 @@ class Shrinking {
     pairs_ = count_pairs_();
     const uint64_t sparse = PageBytes();
     ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_DENSE; });
-    // A sparse weight has a key besides.
+    // A sparse weight also stores its key.
     if (2 * sparse < PageBytes()) ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_SPARSE; });
     std::vector<std::string> notes;
     if (TooMuch() && choice.reduce == FOVEA_REDUCE_NONE && !choice.scores) {
@@ -119,10 +119,10 @@ class Shrinking {
           tap.rows = FOVEA_TAP_ROWS_STRIDE;
           tap.stride = static_cast<uint32_t>(std::min<uint64_t>(stride, UINT32_MAX));
         });
-        notes.push_back(fmt::format("one of {} rows", stride));
+        notes.push_back(fmt::format("every {}th row", stride));
       }
     }
-    if (!notes.empty()) plan_.note = fmt::format("kept, to be small enough: {}", fmt::join(notes, ", "));
+    if (!notes.empty()) plan_.note = fmt::format("reduced to limit the size: {}", fmt::join(notes, ", "));
   }
 
  private:
@@ -131,7 +131,7 @@ class Shrinking {
   uint64_t Most() const { return plan_.taps[0].form == FOVEA_TAP_SPARSE ? kMostSparseBytes : kMostPageBytes; }
   bool TooMuch() { return PageBytes() > Most() || Added() > kMostTapBytes; }
 
-  // Two bytes for each weight.
+  // At two bytes per weight.
   uint64_t PageBytes() {
     if (plan_.taps[0].form == FOVEA_TAP_DENSE) return Added() / 2;
     uint64_t weights = 0;
@@ -195,15 +195,15 @@ PairCount CountPairs(const Model& model, const Batch& batch, const SessionReques
 TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request, const PairCount& pairs) {
   TapPlan plan;
   const std::vector<TappedStep> all = AttentionSteps(model, request.program);
-  if (all.empty()) Fail("{}: program {} has no attention", model.name(), model.Program(request.program).name);
+  if (all.empty()) Fail("{}: program {} has no attention operation", model.name(), model.Program(request.program).name);
   for (const TappedStep& step : all) {
-    const bool level = step.part == "pool";  // a level of a hierarchy, no layer
+    const bool level = step.part == "pool";  // a level of a hierarchy, not a layer
     const auto& layers = choice.layers;
     if (!layers.empty() && !level && std::find(layers.begin(), layers.end(), step.layer) == layers.end()) continue;
     const uint32_t heads = model.Step(request.program, step.step).heads;
     fovea_tap tap = TapOf(step.step);
     for (const uint32_t head : choice.heads) {
-      if (heads > 64) Fail("step {}: heads are chosen of up to 64, it has {}", step.name, heads);
+      if (heads > 64) Fail("step {}: --heads supports up to 64 heads, but it has {}", step.name, heads);
       if (head < heads) tap.heads |= uint64_t{1} << head;
     }
     if (!choice.heads.empty() && tap.heads == 0) continue;
@@ -217,7 +217,8 @@ TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionReque
     plan.steps.push_back(step);
     plan.taps.push_back(tap);
   }
-  if (plan.steps.empty()) Fail("{}: no attention step has such layers and heads", model.name());
+  if (plan.steps.empty())
+    Fail("{}: no attention operation has these layers and heads; check --layers and --heads", model.name());
   plan.pattern = choice.form == FormChoice::kPattern;
   Measured measured(model, request);
   Shrinking(model, request.program, pairs, &measured, &plan).Run(choice);

@@ -1,4 +1,4 @@
-// Which attention is kept of a run: chosen by the user, and made smaller where it would be too much to look at.
+// Chooses the taps of a run: as requested by the user, and reduced if the result would be too large to show.
 #ifndef FOVEA_TOOLS_ATTEND_TAP_PLAN_H_
 #define FOVEA_TOOLS_ATTEND_TAP_PLAN_H_
 
@@ -12,8 +12,8 @@
 
 namespace fovea::tools {
 
-// Weights of a page as f16, and memory of taps, beyond which less is kept. Of long texts, whose keys are kept, too, so
-// many that the page takes less than 10 MB.
+// Limits on a page's weights as f16 and on the memory of taps; above them less is kept. Sparse maps also store their
+// keys: of them at most 10 MB.
 inline constexpr uint64_t kMostPageBytes = 24u << 20;
 inline constexpr uint64_t kMostSparseBytes = 7'000'000;
 inline constexpr uint64_t kMostTapBytes = 1u << 30;
@@ -21,15 +21,15 @@ inline constexpr uint64_t kMostTapBytes = 1u << 30;
 enum class FormChoice { kAuto, kDense, kSparse, kPattern };
 
 struct TapChoice {
-  std::vector<uint32_t> layers, heads;  // empty: all; layers count in each part of the model
+  std::vector<uint32_t> layers, heads;  // empty: all; layers are numbered within each part of the model
   uint32_t rows = FOVEA_TAP_ROWS_ALL;   // FOVEA_TAP_ROWS_*
-  uint32_t stride = 0, offset = 0;      // of FOVEA_TAP_ROWS_STRIDE
+  uint32_t stride = 0, offset = 0;      // for FOVEA_TAP_ROWS_STRIDE
   uint32_t reduce = FOVEA_REDUCE_NONE;  // FOVEA_REDUCE_*
   bool scores = false;
   FormChoice form = FormChoice::kAuto;
 };
 
-// "0,2-5" as numbers, ascending. Fails with the name of the option.
+// Parses "0,2-5"; ascending. Fails with the name of the option.
 std::vector<uint32_t> NumberList(const std::string& text, const std::string& option);
 
 struct TappedStep {
@@ -39,24 +39,24 @@ struct TappedStep {
 };
 
 struct TapPlan {
-  std::vector<TappedStep> steps;  // as the session's taps
+  std::vector<TappedStep> steps;  // in the order of the session's taps
   std::vector<fovea_tap> taps;
-  bool pattern = false;        // weights are not kept in the record
-  std::string note;            // what was made smaller; empty: nothing
-  uint64_t tap_bytes = 0;      // exactly what the taps add to the session
-  uint64_t session_bytes = 0;  // without them
+  bool pattern = false;        // only keys, no weights
+  std::string note;            // how the taps were reduced; empty: not at all
+  uint64_t tap_bytes = 0;      // exact bytes that the taps add to the session
+  uint64_t session_bytes = 0;  // without taps
 };
 
-// For each step of the program the pairs of a query and a key, of all heads together, that a run looks at.
+// Returns the number of query-key pairs of each operation in a run, in all heads.
 using PairCount = std::function<std::vector<uint64_t>()>;
-// Of a run over a batch.
+// Counts by a run of the batch without taps.
 PairCount CountPairs(const Model& model, const Batch& batch, const SessionRequest& request);
 
-// `request`: with all but taps, limits included. Pairs are counted only where everything would be too much. Fails where
-// nothing is chosen.
+// `request`: complete, with limits, except for taps. Pairs are counted only if everything would be too large. Fails if
+// no step is chosen.
 TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionRequest& request, const PairCount& pairs);
 
-// The heads that a tap keeps, in their order; none where they are reduced.
+// The heads that a tap keeps, ascending; empty if they are reduced.
 std::vector<uint32_t> KeptHeads(const fovea_tap& tap, uint32_t heads);
 
 }  // namespace fovea::tools

@@ -19,7 +19,7 @@ namespace fovea::tools {
 namespace {
 
 constexpr size_t kMostTaps = 16384;
-constexpr size_t kMostDepth = 8;  // of spaces
+constexpr size_t kMostDepth = 8;  // nesting of spaces
 
 class Reader {
  public:
@@ -41,7 +41,7 @@ class Reader {
     const auto taps =
         static_cast<size_t>(WholeNumberIn(Metadata("taps"), where_ + ": taps", {0, static_cast<int64_t>(kMostTaps)}));
     for (size_t tap = 0; tap < taps; ++tap) AddStep(tap);
-    if (record_.steps.empty()) Fail("{}: no tap was recorded", where_);
+    if (record_.steps.empty()) Fail("{}: the file contains no taps", where_);
     return std::move(record_);
   }
 
@@ -76,7 +76,7 @@ class Reader {
     return numbers;
   }
 
-  // A space of that name, after its parents.
+  // Adds a space of that name after its parents.
   uint32_t Space(const std::string& name, size_t depth = 0) {
     for (size_t i = 0; i < record_.spaces.size(); ++i) {
       if (record_.spaces[i].name == name) return static_cast<uint32_t>(i);
@@ -96,7 +96,7 @@ class Reader {
     const std::string key = fmt::format("tap.{}.", tap);
     RecordStep step;
     step.name = Metadata(key + "step");
-    if (!names_.insert(step.name).second) Fail("{}: two taps are called {}", where_, step.name);
+    if (!names_.insert(step.name).second) Fail("{}: two taps have the name {}", where_, step.name);
     step.query_space = Space(Metadata(key + "query_space"));
     step.key_space = Space(Metadata(key + "key_space"));
     ReadHeads(key, &step);
@@ -106,8 +106,8 @@ class Reader {
     step.rows = Numbers(step.name + ".query_rows");
     for (size_t i = 0; i < step.rows.size(); ++i) {
       if (step.rows[i] >= record_.spaces[step.query_space].count() || (i > 0 && step.rows[i] <= step.rows[i - 1])) {
-        Fail("{}: tensor {}.query_rows: row {} is {}; rows ascend and are below {}", where_, step.name, i, step.rows[i],
-             record_.spaces[step.query_space].count());
+        Fail("{}: tensor {}.query_rows: row {} is {}; rows must ascend and be below {}", where_, step.name, i,
+             step.rows[i], record_.spaces[step.query_space].count());
       }
     }
     tensors_.count(step.name + ".line_offsets") != 0 ? ReadSparse(&step) : ReadDense(&step);
@@ -138,13 +138,13 @@ class Reader {
     if (reduce != "none" && reduce != "mean" && reduce != "max") {
       Fail("{}: {}reduce is {}", where_, key, Shown(reduce));
     }
-    if (reduce == "none" && step->heads.empty()) Fail("{}: {}heads are none", where_, key);
+    if (reduce == "none" && step->heads.empty()) Fail("{}: {}heads must not be empty", where_, key);
     if (reduce == "none") return;
     step->reduced = reduce;
     step->heads.clear();
   }
 
-  // How many keys each row has, which also checks that it has a segment of them.
+  // The keys of each row; checks that the row has a segment of keys.
   std::vector<std::pair<uint32_t, uint32_t>> KeysOfRows(const RecordStep& step) const {
     std::vector<std::pair<uint32_t, uint32_t>> keys;
     const std::vector<uint32_t>& offsets = record_.spaces[step.key_space].offsets;
@@ -192,7 +192,7 @@ class Reader {
       for (uint64_t i = step->line_offsets[line]; i < step->line_offsets[line + 1]; ++i) {
         const bool ascends = i == step->line_offsets[line] || step->keys[i] > step->keys[i - 1];
         if (step->keys[i] >= begin && step->keys[i] < end && ascends) continue;
-        Fail("{}: tensor {}.keys: entry {} is {}; keys of a line ascend from {} to {}", where_, step->name, i,
+        Fail("{}: tensor {}.keys: entry {} is {}; keys of a line must ascend from {} to {}", where_, step->name, i,
              step->keys[i], begin, end);
       }
     }
@@ -215,7 +215,7 @@ class Reader {
   std::map<std::string, uint32_t> layers_;
 };
 
-// Names that tensors begin with: of several steps of one name the later ones have their number behind it.
+// Prefixes of tensor names: of steps with equal names the later ones get a numeric suffix.
 std::vector<std::string> TensorNames(const AttentionRecord& record) {
   std::vector<std::string> names;
   std::set<std::string> known;
@@ -251,7 +251,7 @@ std::string TapsFileOf(const AttentionRecord& record) {
   const auto add_numbers = [&](const std::string& name, const std::vector<uint32_t>& numbers) {
     writer.Add(name, ElementType::kI32, {numbers.size()}, Narrow(numbers).data());
   };
-  // Numbers of 8 bytes first: all stand where they may.
+  // Tensors of 8-byte numbers first, so that all are aligned.
   for (size_t i = 0; i < record.steps.size(); ++i) {
     const RecordStep& step = record.steps[i];
     if (step.form == StepForm::kDense) continue;

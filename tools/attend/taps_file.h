@@ -1,4 +1,4 @@
-// Safetensors files of taps, as include/fovea/tap.h describes them: what a device recorded, or what is to be plotted.
+// Safetensors files of taps (include/fovea/tap.h), recorded on a device or to be plotted.
 #ifndef FOVEA_TOOLS_ATTEND_TAPS_FILE_H_
 #define FOVEA_TOOLS_ATTEND_TAPS_FILE_H_
 
@@ -8,12 +8,12 @@
 
 namespace fovea::tools {
 
-// Fails with the tensor or key of what does not fit. Where the file has no record (see below), rows have no labels.
+// Fails with the tensor or key of an invalid value. If the file has no record (see below), rows have no labels.
 AttentionRecord ReadTapsFile(const std::string& path);
 AttentionRecord ParseTapsFile(const uint8_t* data, uint64_t size, const std::string& where);
 
-// The same tensors and metadata of a record, and beside them metadata "record": its JSON without steps, and
-// tap.N.layer, tap.N.part.
+// Writes the same tensors and metadata, and in addition metadata "record" (its JSON without steps), tap.N.layer and
+// tap.N.part.
 std::string TapsFileOf(const AttentionRecord& record);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Single views of a record.
+// Single views of a record, as drawings.
 #include "tools/attend/views.h"
 
 #include <fmt/format.h>
@@ -55,13 +55,13 @@ const RecordStep& ChosenStep(const AttentionRecord& record, const ViewChoice& ch
     if (!choice.step.empty() && step.name != choice.step) continue;
     if (choice.step.empty() && choice.layer >= 0 && static_cast<int>(step.layer) != choice.layer) continue;
     if (choice.step.empty() && aligns && step.part != "cross") continue;
-    // The layer's first part; without a layer the last step.
+    // The first part with the layer; without a layer the last step.
     if (chosen == nullptr || (choice.step.empty() && choice.layer < 0)) chosen = &step;
   }
   if (chosen != nullptr) return *chosen;
-  if (!choice.step.empty()) Fail("no step '{}' was kept; there are:{}", choice.step, known);
-  if (aligns) Fail("no attention to what an encoder read was kept; there are:{}", known);
-  Fail("no step of layer {} was kept; there are:{}", choice.layer, known);
+  if (!choice.step.empty()) Fail("no step '{}' was kept; kept steps:{}", choice.step, known);
+  if (aligns) Fail("no cross-attention was kept; kept steps:{}", known);
+  Fail("no step of layer {} was kept; kept steps:{}", choice.layer, known);
 }
 
 int ChosenHead(const RecordStep& step, int head) {
@@ -106,10 +106,10 @@ Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice) {
   }
   const RecordStep& step = ChosenStep(record, choice);
   if (step.scores && (choice.view == View::kLines || choice.view == View::kAlignment)) {
-    Fail("step {} kept scores, and this view shows weights", step.name);
+    Fail("step {} has scores, but this view shows weights; leave out --scores", step.name);
   }
   if (step.form == StepForm::kPattern && choice.view != View::kPattern) {
-    Fail("step {}: only which keys are seen was kept; --view pattern shows it", step.name);
+    Fail("step {} has keys without weights; use --view pattern", step.name);
   }
   switch (choice.view) {
     case View::kHeads:

@@ -1,4 +1,4 @@
-// Single views of a record.
+// Single views of a record, as drawings.
 #ifndef FOVEA_TOOLS_ATTEND_VIEWS_H_
 #define FOVEA_TOOLS_ATTEND_VIEWS_H_
 
@@ -15,31 +15,31 @@ enum class View { kHeads, kText, kLines, kMap, kDocument, kAlignment, kPattern, 
 
 struct ViewChoice {
   View view = View::kMap;
-  std::string step;  // by name; empty: the layer's
-  int layer = -1;    // of the first part that has it; -1: the last
-  int head = -1;     // its number; -1: the mean of those that were kept
-  int row = -1;      // of the query space; -1: the first that was kept
+  std::string step;  // name; empty: by layer
+  int layer = -1;    // in the first part that has it; -1: the last
+  int head = -1;     // number of the head; -1: mean of the kept heads
+  int row = -1;      // row of the query space; -1: the first kept row
   bool dark = false;
 };
 
-// Fails where the record has nothing of the kind.
+// Fails if the record has no data for the view.
 Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice);
 
-// ---- What views are made of.
+// ---- Parts of views.
 
-// A number of a line, with the row of the key space that it is of.
+// (row of the key space, weight)
 using KeyWeight = std::pair<uint32_t, double>;
-// Line `line` of a step; hidden keys of dense scores are left out.
+// Line `line` of a step, without masked keys of dense scores.
 std::vector<KeyWeight> LineOf(const AttentionRecord& record, const RecordStep& step, size_t line);
-// The same of kept row `row`: of a head, by its place among those kept, or the mean of all (-1).
+// Line of kept row `row`: of the head at index `head` among the kept heads, or the mean of all (-1).
 std::vector<KeyWeight> RowOf(const AttentionRecord& record, const RecordStep& step, size_t row, int head);
 
 const RecordStep& ChosenStep(const AttentionRecord& record, const ViewChoice& choice);
-// The place of a head among those that a step kept.
+// Index of a head among the kept heads of a step.
 int ChosenHead(const RecordStep& step, int head);
-// The place of a row among those that a step kept.
+// Index of a row among the kept rows of a step.
 size_t ChosenRow(const RecordStep& step, int row);
-// What a row is called: its label, or its number.
+// The label of a row, or its number.
 std::string NameOf(const RecordSpace& space, uint32_t row);
 
 // views_grid.cc
@@ -53,18 +53,18 @@ void DrawLines(const AttentionRecord& record, const RecordStep& step, const View
 void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawing* drawing);
 void DrawPicture(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing);
 
-// What the ends of the colors stand for: from 0 for weights, from the least for scores.
+// Range of the color scale: from 0 for weights, from the minimum for scores.
 struct NumberScale {
   bool scores;
   double least = 0, most = 1;
 
   NumberScale(const RecordStep& step, const std::vector<std::vector<KeyWeight>>& lines);
-  // From 0 to 1.
+  // Position in the range, 0 to 1.
   double At(double number) const { return (number - least) / (most - least); }
 };
-// A bar of it, at the top.
+// Draws a color bar at the top.
 void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing);
-// Numbers as titles show them.
+// Formats numbers for tooltips.
 std::string NumberText(double number);
 
 }  // namespace fovea::tools

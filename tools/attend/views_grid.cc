@@ -1,4 +1,4 @@
-// Views with a line for each row and a column for each key.
+// Views with a line for each query row and a column for each key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 namespace fovea::tools {
 namespace {
 
-constexpr size_t kMostCells = 250000;  // of a view: more than any screen
+constexpr size_t kMostCells = 250000;  // most cells of a view: more than any screen has
 constexpr double kLetter = 6.6;
 
-// Kept rows that look at one segment of keys, and that segment.
+// Kept query rows that attend to one segment of keys, and that segment.
 struct Block {
-  std::vector<size_t> rows;  // places among the kept ones
+  std::vector<size_t> rows;  // indices among the kept rows
   uint32_t begin = 0, end = 0;
 };
 
@@ -22,7 +22,7 @@ Block BlockOf(const AttentionRecord& record, const RecordStep& step, int row) {
   const RecordSpace& keys = record.spaces[step.key_space];
   const size_t chosen = ChosenRow(step, row);
   Block block;
-  // Where each row has a segment of keys of its own, all rows and keys stand side by side.
+  // With attention pooling each row has its own segment of keys: all rows and keys are shown in one block.
   const bool pools = keys.parent == static_cast<int>(step.query_space);
   const uint32_t segment = record.KeySegment(step, step.rows[chosen]);
   block.begin = pools ? 0 : keys.offsets[segment];
@@ -31,7 +31,7 @@ Block BlockOf(const AttentionRecord& record, const RecordStep& step, int row) {
     if (pools || record.KeySegment(step, step.rows[r]) == segment) block.rows.push_back(r);
   }
   if (block.rows.size() * (block.end - block.begin) > kMostCells) {
-    Fail("step {}: {} rows of {} keys are too many for one view; keep fewer with --rows stride", step.name,
+    Fail("step {}: {} rows of {} keys do not fit in one view; keep fewer with --rows stride", step.name,
          block.rows.size(), block.end - block.begin);
   }
   return block;
@@ -114,7 +114,7 @@ void DrawHeads(const AttentionRecord& record, const RecordStep& step, const View
     const double keys = std::max(1u, block.end - block.begin), rows = static_cast<double>(block.rows.size());
     const double cell = std::clamp(96.0 / std::max(keys, rows), 1.0, 12.0);
     cells += block.rows.size() * (block.end - block.begin) * layer->line_heads();
-    if (cells > kMostCells) Fail("these heads have too many weights for one view; choose --layers or --rows stride");
+    if (cells > kMostCells) Fail("the weights of these heads do not fit in one view; use --layers or --rows stride");
     drawing->Text(12, y + 10, Shown(layer->name));
     for (uint32_t head = 0; head < layer->line_heads(); ++head) {
       std::vector<std::vector<KeyWeight>> lines;
@@ -151,11 +151,11 @@ void DrawPattern(const AttentionRecord& record, const RecordStep& step, const Vi
   }
   const double size = std::max<double>(end - begin, static_cast<double>(rows.size()));
   const double cell = std::clamp(640.0 / std::max(1.0, size), 0.0, 14.0);
-  drawing->Text(12, 18, fmt::format("{}, {}: keys that each row sees", step.name, HeadText(step, head)));
+  drawing->Text(12, 18, fmt::format("{}, {}: keys that each row attends to", step.name, HeadText(step, head)));
   drawing->Text(12, 54, "query");
   drawing->Text(60, 36, fmt::format("key ({})", keys.name));
   drawing->Rectangle(60, 44, cell * (end - begin), cell * static_cast<double>(rows.size()), drawing->theme().faint());
-  // Of many rows those that a screen can show.
+  // Skips rows beyond what a screen can show.
   const size_t step_rows = std::max<size_t>(1, rows.size() / 640);
   for (size_t r = 0; r < rows.size(); r += step_rows) {
     const double y = 44 + cell * static_cast<double>(r);

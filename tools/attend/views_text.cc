@@ -1,4 +1,4 @@
-// Views of texts and pictures.
+// Views of texts and images.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 namespace fovea::tools {
 namespace {
 
-constexpr double kWide = 720;  // of a line of text
+constexpr double kWide = 720;  // width of a line of text
 constexpr size_t kMostLines = 60000;
 
-// Words one after the other on lines, each on the color of its weight; returns where the next line would be.
+// Draws words in lines on the color of their weights; returns the position of the next line.
 double FlowText(const RecordSpace& space, uint32_t begin, uint32_t end, const std::map<uint32_t, double>& weights,
                 const NumberScale& scale, int marked, double y, Drawing* drawing) {
   double x = 12;
@@ -44,7 +44,7 @@ void DrawText(const AttentionRecord& record, const RecordStep& step, const ViewC
   const uint32_t segment = record.KeySegment(step, step.rows[row]);
   const NumberScale scale(step, {line});
   drawing->Text(12, 18,
-                fmt::format("{}: where row {} ({}) looks", step.name, step.rows[row],
+                fmt::format("{}: attention of row {} ({})", step.name, step.rows[row],
                             NameOf(record.spaces[step.query_space], step.rows[row])));
   DrawScale(12, 26, scale, drawing);
   const int marked = step.query_space == step.key_space ? static_cast<int>(step.rows[row]) : -1;
@@ -72,8 +72,8 @@ void DrawLines(const AttentionRecord& record, const RecordStep& step, const View
   for (size_t i = 0; i < rows.size(); ++i) {
     drawing->Text(left - 6, at(i) + 4, NameOf(queries, step.rows[rows[i]]), Anchor::kEnd);
     for (const auto& [key, weight] : RowOf(record, step, rows[i], head)) {
-      if (!(weight > 0.001)) continue;  // fainter than can be seen
-      if (++drawn > kMostLines) Fail("step {}: too many lines for one view; choose a row with --row", step.name);
+      if (!(weight > 0.001)) continue;  // too faint to see
+      if (++drawn > kMostLines) Fail("step {}: too many lines for one view; use --row", step.name);
       drawing->Line(
           left, at(i), right, at(key - begin), 2, ScaleColor(0.8, drawing->theme().dark), std::min(1.0, weight),
           fmt::format("{} > {}: {}", NameOf(queries, step.rows[rows[i]]), NameOf(keys, key), NumberText(weight)));
@@ -85,7 +85,7 @@ void DrawLines(const AttentionRecord& record, const RecordStep& step, const View
 }
 
 void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawing* drawing) {
-  // From the outermost level down: which rows decided, by how much.
+  // The deciding steps, from the outermost level down.
   std::vector<const RecordStep*> levels;
   for (const std::string& name : record.explain) {
     for (const RecordStep& step : record.steps) {
@@ -98,8 +98,8 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
     }
     std::reverse(levels.begin(), levels.end());
   }
-  if (levels.empty()) Fail("the model has no levels whose attention says what decided");
-  // What each row of a level's keys has of its segment: that of the segment's first tapped row.
+  if (levels.empty()) Fail("the model has no attention pooling levels to show; use another --view");
+  // For each level, the weight of each key in its segment: that of the segment's first tapped row.
   std::vector<std::map<uint32_t, double>> shares;
   for (const RecordStep* level : levels) {
     std::map<uint32_t, double>& share = shares.emplace_back();
@@ -111,12 +111,12 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
       for (const auto& [key, weight] : RowOf(record, *level, r, -1)) share[key] = weight;
     }
   }
-  drawing->Text(12, 18, "what decided: the share of each sentence, and of each word in it");
+  drawing->Text(12, 18, "attention pooling weights of each sentence, and of each word in it");
   const RecordStep& inner = *levels.back();
   const RecordSpace& words = record.spaces[inner.key_space];
   const uint32_t only = choice.row < 0 ? UINT32_MAX : static_cast<uint32_t>(choice.row);
   double y = 44;
-  if (words.count() > kMostLines) Fail("a document of {} words is too long for one view", words.count());
+  if (words.count() > kMostLines) Fail("a document of {} words does not fit in one view", words.count());
   for (uint32_t segment = 0; segment < words.segments(); ++segment) {
     const bool nested = levels.size() > 1 && words.parent == static_cast<int>(levels[levels.size() - 2]->key_space);
     if (only != UINT32_MAX && segment != only) continue;
@@ -143,7 +143,7 @@ void DrawPicture(const AttentionRecord& record, const RecordStep& step, const Vi
   const int head = ChosenHead(step, choice.head);
   const size_t row = ChosenRow(step, choice.row);
   const RecordSpace& keys = record.spaces[step.key_space];
-  if (keys.rows.cells.empty()) Fail("step {}: its keys are no parts of a picture", step.name);
+  if (keys.rows.cells.empty()) Fail("step {}: its keys are not parts of an image", step.name);
   const std::vector<KeyWeight> line = RowOf(record, step, row, head);
   const NumberScale scale(step, {line});
   const uint32_t segment = record.KeySegment(step, step.rows[row]);
@@ -151,9 +151,9 @@ void DrawPicture(const AttentionRecord& record, const RecordStep& step, const Vi
   for (uint32_t key = keys.offsets[segment]; key < keys.offsets[segment + 1] && image == nullptr; ++key) {
     if (keys.rows.cells[key]) image = &record.images[keys.rows.cells[key]->image];
   }
-  if (image == nullptr) Fail("step {}: its keys are no parts of a picture", step.name);
+  if (image == nullptr) Fail("step {}: its keys are not parts of an image", step.name);
   const RecordImage& shown = image->of < 0 ? *image : record.images[static_cast<size_t>(image->of)];
-  drawing->Text(12, 18, fmt::format("{}: where row {} looks", step.name, step.rows[row]));
+  drawing->Text(12, 18, fmt::format("{}: attention of row {}", step.name, step.rows[row]));
   DrawScale(12, 26, scale, drawing);
   const double size = 448.0 / std::max(1u, std::max(image->width, image->height));
   const double left = 12, top = 60, width = size * image->width, height = size * image->height;

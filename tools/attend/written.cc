@@ -1,4 +1,4 @@
-// Attention of a decoder while it writes.
+// Attention maps of a decoder while it generates.
 #include "tools/attend/written.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 namespace fovea::tools {
 namespace {
 
-// Tokens in the words that they write: bytes of one text, and what a reader calls each.
+// A text built from tokens: its bytes, and the label of each token.
 struct Writing {
   std::string text;
   std::vector<std::string> labels;
   std::vector<uint32_t> begin, end;
 };
 
-// `end` tokens write nothing.
+// Tokens in `end` have no text.
 Writing Write(const Model& model, const std::vector<int32_t>& tokens, const std::vector<int32_t>& ends) {
   Writing writing;
   TextStream stream(model, {});
@@ -37,12 +37,12 @@ Writing Write(const Model& model, const std::vector<int32_t>& tokens, const std:
   return writing;
 }
 
-// Rows of a decoder: what stands in front, then what it wrote of which the last token was not read any more.
+// Rows of a decoder: the prompt, then the generated tokens except the last, which was not read.
 struct Target {
   Tokens tokens;
   std::string text;
   std::vector<std::string> writes;
-  uint32_t first = 0;  // row that was written first
+  uint32_t first = 0;  // first generated row
 };
 
 Target TargetOf(const Model& model, Tokens front, const std::string& front_text, const std::vector<int32_t>& tokens) {
@@ -74,7 +74,7 @@ Tokens SpecialTokens(const std::vector<int32_t>& ids) {
   return tokens;
 }
 
-// Ids of texts in an input, and what its space's other inputs of ids are where nobody gives them.
+// Sets an input of ids from texts, and other inputs of ids of its space to their defaults.
 void AddIds(const Model& model, uint32_t value, const std::vector<Tokens>& texts, Subject* subject) {
   const uint32_t space = model.Value(subject->program, value).space;
   std::vector<uint32_t> lengths;
@@ -99,7 +99,7 @@ uint32_t InputNamed(const Model& model, uint32_t program, const char* name) {
   return *value;
 }
 
-// Texts of the decoder in an input, after those that the record has.
+// Sets an input to the decoder's texts, after the texts that the record already has.
 void AddTargets(const Model& model, const char* input, const std::vector<Target>& targets, Subject* subject) {
   const uint32_t value = InputNamed(model, subject->program, input);
   std::vector<Tokens> tokens;
@@ -115,7 +115,7 @@ void AddTargets(const Model& model, const char* input, const std::vector<Target>
   subject->record.texts.insert(subject->record.texts.end(), texts.begin(), texts.end());
 }
 
-// A run of the subject with the chosen taps.
+// Runs the subject with the chosen taps.
 AttentionRecord RunScore(const Model& model, const AttendRequest& request, const std::vector<Target>& targets,
                          const char* target_input, bool only_bytes, Subject subject) {
   const std::optional<Session> session = RunTapped(model, request, only_bytes, &subject);
@@ -136,12 +136,12 @@ AttentionRecord RunScore(const Model& model, const AttendRequest& request, const
   return record;
 }
 
-// What an encoder reads: the source of the texts.
+// The encoder's input.
 struct Source {
-  Batch batch;                                // of the encoder's program
-  std::vector<Tokens> tokens;                 // where it reads texts
-  std::vector<Sound> sounds;                  // where it reads sounds
-  std::vector<std::vector<int32_t>> prompts;  // what texts begin with
+  Batch batch;                                // for the encoder's program
+  std::vector<Tokens> tokens;                 // if it reads texts
+  std::vector<Sound> sounds;                  // if it reads sounds
+  std::vector<std::vector<int32_t>> prompts;  // for the decoder
 };
 
 Source SourceOf(const Model& model, const AttendRequest& request, const GenerationRequest& generation) {
@@ -155,7 +155,7 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     source.batch = BatchFromTokens(model, program, source.tokens);
   } else if (!request.sounds.empty()) {
     const std::optional<SoundInput> input = FindSoundInput(model, encode);
-    if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(encode).name);
+    if (!input) Fail("{}: program '{}' does not read audio", model.name(), model.Program(encode).name);
     for (const std::string& file : request.sounds) {
       const ChunkLengths clips = {LongestClip(model, *input), 0, 0};
       for (Sound& clip : CutSound(ReadSound(file, input->rate), clips)) source.sounds.push_back(std::move(clip));
@@ -177,7 +177,7 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
   return source;
 }
 
-// What texts of sounds begin with, which may need to be found out.
+// Adds the prompts for sounds; detects the language if necessary.
 void AddSpeechPrompts(const Model& model, const AttendRequest& request, const Session& encode, Source* source) {
   const SpeechPrompts prompts(model, request.speech);
   std::vector<std::string> languages(source->prompts.size());
@@ -202,7 +202,7 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
     NoteCuts(source.tokens, &subject.record);
   } else if (!request.sounds.empty()) {
     const std::optional<SoundInput> input = FindSoundInput(model, subject.program);
-    if (!input) Fail("{}: program score takes no sound", model.name());
+    if (!input) Fail("{}: program score does not read audio", model.name());
     subject.batch = BatchFromSounds(model, *input, subject.program, source.sounds);
     AddSounds(model, *input, source.sounds, &subject);
   } else {
@@ -217,7 +217,8 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
 }
 
 AttentionRecord Continue(const Model& model, const AttendRequest& request, bool only_bytes) {
-  if (!model.HasProgram("score")) Fail("{}: has no program score, which reads finished texts", model.name());
+  if (!model.HasProgram("score"))
+    Fail("{}: has no program score, which is needed to record attention maps", model.name());
   std::vector<Tokens> prompts;
   std::vector<std::vector<int32_t>> ids;
   for (const std::string& prompt : request.prompts) {
@@ -235,7 +236,7 @@ AttentionRecord Continue(const Model& model, const AttendRequest& request, bool 
   return RunScore(model, request, targets, "input_ids", only_bytes, std::move(subject));
 }
 
-// Lines of attention as a decoder writes them, step by step, of the taps that have one row for each text.
+// Collects attention maps step by step, from taps that have one row for each text.
 class StepLines {
  public:
   StepLines(const Model& model, const TapPlan& plan, size_t texts)
@@ -255,7 +256,7 @@ class StepLines {
         }
       }
     }
-    // Where the sources' rows lie is the same in every step.
+    // The placement of the sources' rows is the same in every step.
     if (keys_.empty()) {
       for (uint32_t tap = 0; tap < plan_.steps.size(); ++tap) {
         keys_.push_back(decode.Lengths(decode.Weights(tap).key_space));
@@ -263,7 +264,7 @@ class StepLines {
     }
   }
 
-  // `written`: the record's space of written tokens.
+  // `written`: the record's space of generated tokens.
   void AddTo(uint32_t written, const std::vector<uint32_t>& key_spaces, uint32_t program,
              AttentionRecord* record) const {
     for (uint32_t tap = 0; tap < plan_.steps.size(); ++tap) {
@@ -294,27 +295,29 @@ class StepLines {
  private:
   const Model& model_;
   const TapPlan& plan_;
-  std::vector<std::vector<std::vector<float>>> lines_;  // of each tap, of each text
-  std::vector<uint32_t> rows_;                          // written of each text
-  std::vector<std::vector<uint32_t>> keys_;             // of each tap: rows of each source
+  std::vector<std::vector<std::vector<float>>> lines_;  // [tap][text]
+  std::vector<uint32_t> rows_;                          // generated rows of each text
+  std::vector<std::vector<uint32_t>> keys_;             // [tap]: rows of each source
 };
 
 AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, GenerationRequest generation,
                             const Source& source, const Session& encode, bool only_bytes) {
-  if (generation.beams) Fail("{}: is looked at step by step; give --beams 1", model.name());
+  if (generation.beams)
+    Fail("{}: attention is recorded step by step, which does not support beam search; give --beams 1", model.name());
   if (request.taps.rows != FOVEA_TAP_ROWS_ALL)
-    Fail("{}: is looked at step by step, which keeps all rows", model.name());
+    Fail("{}: attention is recorded step by step, which keeps all rows; leave out --rows", model.name());
   SessionRequest decode = DecodeRequest(model, encode, source.prompts.size(), 1, generation);
   TapChoice choice = request.taps;
   if (choice.form != FormChoice::kAuto && choice.form != FormChoice::kDense) {
-    Fail("{}: is looked at step by step, which gives dense weights", model.name());
+    Fail("{}: attention is recorded step by step, which gives dense weights; leave out --sparse and --pattern",
+         model.name());
   }
   choice.form = FormChoice::kDense;
   TapPlan plan = PlanTaps(model, choice, decode, nullptr);
   for (const TappedStep& tapped : plan.steps) {
     const fovea_value_info queries = model.Value(decode.program, model.StepInput(decode.program, tapped.step, 0));
     if (model.Space(queries.space).parent != FOVEA_NONE) {
-      Fail("{}: has no program score, and step {} has not one row for each text", model.name(), tapped.name);
+      Fail("{}: has no program score, and step {} does not have one row for each text", model.name(), tapped.name);
     }
   }
   Subject subject(model, decode.program);
@@ -324,7 +327,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
   if (only_bytes) return record;
   if (request.told) request.told(plan);
   StepLines lines(model, plan, source.prompts.size());
-  // Spaces are those of a session that reads the source; they are known in the first step.
+  // Spaces of a session that reads the source; known after the first step.
   std::vector<uint32_t> key_spaces;
   record.texts = request.sources;
   if (!request.sources.empty()) {
@@ -344,7 +347,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
   const bool plain = generation.prefix.empty();
   const std::vector<Generation> made = Generate(
       model, encode, plain ? std::vector<std::vector<int32_t>>(source.prompts.size()) : source.prompts, generation);
-  if (key_spaces.empty()) Fail("{}: nothing was written", model.name());
+  if (key_spaces.empty()) Fail("{}: no text was generated", model.name());
   RecordSpace written;
   written.name = "written";
   written.parent = record.spaces[key_spaces[0]].parent;
@@ -374,10 +377,10 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
 
 AttentionRecord AttendWritten(const Model& model, const AttendRequest& request, bool only_bytes) {
   if (!model.HasProgram(MetadataOr(model, "generate.decode", "decode"))) {
-    Fail("{}: has no decoder; give --text to see how it reads one", model.name());
+    Fail("{}: has no decoder; give --text instead", model.name());
   }
   if (!request.prompts.empty()) {
-    if (!ContinuesTexts(model)) Fail("{}: has an encoder; give what it is to read with --source", model.name());
+    if (!ContinuesTexts(model)) Fail("{}: has an encoder; give its input with --source", model.name());
     return Continue(model, request, only_bytes);
   }
   if (ContinuesTexts(model)) Fail("{}: has no encoder; give --prompt, or --text to read a text", model.name());
@@ -390,7 +393,7 @@ AttentionRecord AttendWritten(const Model& model, const AttendRequest& request, 
   if (generation.start) {
     for (std::vector<int32_t>& prompt : source.prompts) prompt[0] = *generation.start;
   }
-  // With a prompt longer than the start token the decoder is told all of it; else it begins by itself.
+  // If a prompt is longer than the start token, prompts are passed to the decoder; else it starts by itself.
   const bool told = std::any_of(source.prompts.begin(), source.prompts.end(),
                                 [](const std::vector<int32_t>& prompt) { return prompt.size() > 1; });
   const std::vector<Generation> made = Generate(

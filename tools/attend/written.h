@@ -1,4 +1,4 @@
-// Attention of a decoder while it writes.
+// Attention maps of a decoder while it generates.
 #ifndef FOVEA_TOOLS_ATTEND_WRITTEN_H_
 #define FOVEA_TOOLS_ATTEND_WRITTEN_H_
 
@@ -6,9 +6,9 @@
 
 namespace fovea::tools {
 
-// What `fovea generate` writes after prompts, or for what an encoder reads (sources, sounds, pictures), and where the
-// model looked. Program `score` reads the finished texts at once: its weights are those of the steps. A decoder without
-// that program is looked at step by step, and shows its attention to what the encoder made.
+// Generates as `fovea generate` does, after prompts or for an encoder's input (sources, sounds, images), and records
+// the attention maps. If the model has program `score`, it reads the finished texts at once, with the same weights as
+// step by step. Otherwise the decoder's cross-attention is recorded step by step.
 AttentionRecord AttendWritten(const Model& model, const AttendRequest& request, bool only_bytes);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Nanoseconds since some fixed moment, as the clock of sessions too.
+// Nanoseconds since an arbitrary fixed moment: the clock that sessions also use.
 #ifndef FOVEA_TOOLS_BASE_CLOCK_H_
 #define FOVEA_TOOLS_BASE_CLOCK_H_
 

@@ -12,7 +12,7 @@
 
 namespace fovea::tools {
 
-// One line that a terminal may show, whatever names and bytes of foreign files it holds.
+// One printable line, even if it contains names and bytes of foreign files.
 struct Failure : std::runtime_error {
   static constexpr size_t kMostBytes = 2000;
   explicit Failure(const std::string& text) : std::runtime_error(Shortened(text, kMostBytes)) {}

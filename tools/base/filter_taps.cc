@@ -12,7 +12,7 @@ constexpr double kPi = 3.14159265358979323846;
 
 double Sinc(double x) { return x == 0 ? 1 : sin(kPi * x) / (kPi * x); }
 
-// How far a filter reaches to each side.
+// Radius of a filter, in samples.
 double Support(Filter filter) {
   switch (filter) {
     case Filter::kBox:
@@ -29,7 +29,7 @@ double Support(Filter filter) {
 }
 
 double Weight(Filter filter, double x) {
-  constexpr double kA = -0.5;  // of bicubic
+  constexpr double kA = -0.5;  // parameter a of bicubic interpolation
   if (filter == Filter::kBox) return x > -0.5 && x <= 0.5 ? 1 : 0;
   if (filter == Filter::kLanczos) return x >= -3 && x < 3 ? Sinc(x) * Sinc(x / 3) : 0;
   x = fabs(x);

@@ -1,5 +1,5 @@
-// Antialiased resampling along a line, as Pillow and PyTorch define it: each place of the result is a weighted mean of
-// places of the source, by a filter that is stretched where the line shrinks.
+// Antialiased resampling along a line, as in Pillow and PyTorch: an output sample is a weighted mean of input samples,
+// by a filter that is widened in proportion when downsampling.
 #ifndef FOVEA_TOOLS_BASE_FILTER_TAPS_H_
 #define FOVEA_TOOLS_BASE_FILTER_TAPS_H_
 
@@ -11,13 +11,13 @@ namespace fovea::tools {
 
 enum class Filter { kBox, kBilinear, kHamming, kBicubic, kLanczos };
 
-// Places of the source from `first` on and their weights, whose sum is 1.
+// Weights, with sum 1, of the input samples from `first` on.
 struct Taps {
   uint32_t first = 0;
   std::vector<double> weights;
 };
 
-// One for each of `to` places that stand for `from`.
+// Taps of each of `to` output samples that are resampled from `from` input samples.
 std::vector<Taps> FilterTaps(Filter filter, uint32_t from, uint32_t to);
 
 }  // namespace fovea::tools

@@ -34,7 +34,7 @@ inline float FromHalf(uint16_t half) {
   return FloatOf(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
-// Too large values become infinite.
+// Values that are too large become infinite.
 inline uint16_t ToHalf(float value) {
   const uint32_t bits = BitsOf(value), magnitude = bits & 0x7fffffff;
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);

@@ -1,4 +1,4 @@
-// A file that a user names, from its beginning to its end: mapped, or read where that cannot be done.
+// A file named by the user, as one block of bytes: mapped, or read where it cannot be mapped.
 #ifndef FOVEA_TOOLS_BASE_INPUT_FILE_H_
 #define FOVEA_TOOLS_BASE_INPUT_FILE_H_
 
@@ -11,7 +11,7 @@
 
 namespace fovea::tools {
 
-// "-" is standard input. Pipes have no size to map, and are read.
+// "-" is standard input. Pipes cannot be mapped and are read.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);

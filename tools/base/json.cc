@@ -1,4 +1,4 @@
-// JSON of files that nobody vouches for.
+// Parser of untrusted JSON.
 #include "tools/base/json.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace fovea::tools {
 namespace {
 
-// What the parser itself lets pass: depth, and keys that come again.
+// Checks that the parser itself does not make: depth and duplicate keys.
 class Guard {
  public:
   explicit Guard(const std::string& where) : where_(where) {}
@@ -32,7 +32,7 @@ class Guard {
 
  private:
   const std::string& where_;
-  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::unordered_set<std::string>> keys_;  // keys of each open object
 };
 
 }  // namespace
@@ -81,12 +81,12 @@ bool TrueOrFalse(const Json& value, const std::string& name) {
 const std::string& Text(const Json& value, const std::string& name) {
   if (!value.is_string()) Fail("{} must be a string, not {}", name, Shown(value));
   const auto& text = value.get_ref<const std::string&>();
-  if (text.find('\0') != std::string::npos) Fail("{} {} has a zero byte in it", name, Shown(value));
+  if (text.find('\0') != std::string::npos) Fail("{} {} contains a zero byte", name, Shown(value));
   return text;
 }
 
 int64_t WholeNumberIn(const std::string& text, const std::string& name, WholeRange range) {
-  constexpr size_t kMostDigits = 18;  // of a number that is surely not too large
+  constexpr size_t kMostDigits = 18;  // longer numbers might overflow int64
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return WholeNumber(digits && text.size() <= kMostDigits ? Json(std::stoll(text)) : Json(text), name, range);
 }
@@ -108,7 +108,7 @@ JsonView JsonView::operator[](const char* key) const {
 }
 
 JsonView JsonView::At(size_t index) const {
-  if (index >= List().size()) Fail("{} must have {} elements at least, not {}", name_, index + 1, json_->size());
+  if (index >= List().size()) Fail("{} must have at least {} elements, not {}", name_, index + 1, json_->size());
   return {(*json_)[index], fmt::format("{}{}[{}]", name_, nested_ ? "" : ": ", index), true};
 }
 

@@ -1,5 +1,5 @@
-// JSON of files that nobody vouches for: parsed with limits, and read with the range of every number. Whatever does not
-// fit fails with one line that names file and key.
+// Parser of untrusted JSON, with limits; accessors check the type and range of every value. A value that does not fit
+// fails with one line that names file and key.
 #ifndef FOVEA_TOOLS_BASE_JSON_H_
 #define FOVEA_TOOLS_BASE_JSON_H_
 
@@ -18,12 +18,12 @@ using Json = nlohmann::json;
 inline constexpr int kMaxJsonDepth = 64;
 inline constexpr uint64_t kMaxJsonBytes = 128u << 20;
 
-// Fails, with `where` in front, unless the text is JSON of at most that depth whose objects have no key twice.
+// Parses JSON of at most that depth without duplicate keys, else fails with a message that begins with `where`.
 Json ParseJson(std::string_view text, const std::string& where, bool comments = false);
-// A file of at most kMaxJsonBytes.
+// Reads a file of at most kMaxJsonBytes.
 Json ReadJson(const std::string& path);
 
-// Both ends included.
+// Inclusive range.
 struct WholeRange {
   int64_t least = 0;
   int64_t most = UINT32_MAX;
@@ -33,36 +33,36 @@ struct RealRange {
   double most = FLT_MAX;
 };
 
-// The value as what it must be. `name` begins messages: "config.json: num_layers".
+// Each returns the value in the required type or fails. `name` begins messages: "config.json: num_layers".
 int64_t WholeNumber(const Json& value, const std::string& name, WholeRange range = {});
 double RealNumber(const Json& value, const std::string& name, RealRange range = {});
 bool TrueOrFalse(const Json& value, const std::string& name);
-// Without zero bytes, which neither paths nor the strings of a blob can hold.
+// Refuses zero bytes, which neither paths nor the strings of a blob can hold.
 const std::string& Text(const Json& value, const std::string& name);
-// Digits alone, as metadata has them.
+// Parses decimal digits, as in metadata.
 int64_t WholeNumberIn(const std::string& text, const std::string& name, WholeRange range = {});
-// A value as messages show it: on one line, and not at length.
+// The value for messages: on one line, shortened.
 std::string Shown(const Json& value);
 
-// A value together with the words for where it stands. Null and absent are the same.
+// A value with its location for messages. Null and absent values are treated alike.
 class JsonView {
  public:
-  // `where`: the file.
+  // `where`: the file name.
   JsonView(const Json& json, std::string where) : json_(&json), name_(std::move(where)) {}
 
   const Json& json() const { return *json_; }
   const std::string& name() const { return name_; }
   bool IsNull() const { return json_->is_null(); }
-  // A list or an object; else this fails.
+  // The list or object; fails for other types.
   const Json& List() const;
   const Json& Object() const;
 
   // A member of an object.
   JsonView operator[](const char* key) const;
-  // An element of a list, which must be there.
+  // An element of a list; fails if it is missing.
   JsonView At(size_t index) const;
 
-  // With a fallback null is that, without one it fails.
+  // A null value becomes `absent`; without one it fails.
   uint32_t Number(WholeRange range = {}, std::optional<uint32_t> absent = std::nullopt) const;
   double Real(RealRange range = {}, std::optional<double> absent = std::nullopt) const;
   bool Flag(std::optional<bool> absent = std::nullopt) const;

@@ -1,4 +1,4 @@
-// Files of lines.
+// Reads files line by line.
 #ifndef FOVEA_TOOLS_BASE_LINES_H_
 #define FOVEA_TOOLS_BASE_LINES_H_
 
@@ -7,10 +7,10 @@
 
 namespace fovea::tools {
 
-// Lines without their ends; "-" is standard input.
+// Lines without their ends; "-" reads standard input.
 std::vector<std::string> ReadLines(const std::string& path);
 
-// What is between tabs, or commas.
+// Splits a line at tabs, or at another separator.
 std::vector<std::string> FieldsOf(const std::string& line, char between = '\t');
 
 }  // namespace fovea::tools

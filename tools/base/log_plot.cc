@@ -14,7 +14,7 @@ constexpr double kLeft = 80, kTop = 50, kWidth = 620, kHeight = 460, kLegend = 2
 const char* const kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948",
                                 "#b07aa1", "#ff9da7", "#9c755f", "#79706e", "#1b1b1b"};
 
-// Whole powers of `base` that take in all numbers.
+// An axis from one whole power of `base` to another that spans all numbers.
 struct Axis {
   double base, low = HUGE_VAL, high = -HUGE_VAL;
 

@@ -13,7 +13,7 @@ struct Curve {
   std::vector<std::pair<double, double>> points;  // positive numbers, x ascending
 };
 
-// x has lines at powers of 2, y at powers of 10.
+// Grid lines are at powers of 2 for x and powers of 10 for y.
 std::string LogPlot(const std::string& title, const std::string& x_label, const std::string& y_label,
                     const std::vector<Curve>& curves);
 

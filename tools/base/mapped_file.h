@@ -20,7 +20,7 @@ class MappedFile {
   const uint8_t* data() const { return static_cast<const uint8_t*>(file_.data); }
   uint64_t size() const { return file_.size; }
   const std::string& path() const { return path_; }
-  // These bytes need not stay in memory: they come from the file again when they are read. False: they are none of it.
+  // Lets the kernel drop these bytes from memory (they are read again on access); false if they are not of the file.
   bool Forget(const uint8_t* begin, uint64_t size) const;
 
  private:

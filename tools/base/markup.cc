@@ -4,7 +4,7 @@
 
 namespace fovea::tools {
 
-// XML has no control characters, and two others that it must not have.
+// Drops control characters and U+FFFE and U+FFFF, which XML does not allow.
 std::string Markup(const std::string& raw) {
   std::string out;
   const std::string text = Printable(raw);

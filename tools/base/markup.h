@@ -1,4 +1,4 @@
-// Foreign strings within XML and HTML.
+// Escapes foreign strings for XML and HTML.
 #ifndef FOVEA_TOOLS_BASE_MARKUP_H_
 #define FOVEA_TOOLS_BASE_MARKUP_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// As printable text (printable.h) whose characters stand for themselves in an element or an attribute.
+// Printable text (printable.h), escaped for use in an element or an attribute.
 std::string Markup(const std::string& raw);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Foreign strings as a terminal may show them.
+// Escapes foreign strings for terminals.
 #include "tools/base/printable.h"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// Control characters, ends of lines and of paragraphs, and what turns the direction of writing.
+// Whether a terminal would act on it: control characters, line and paragraph separators, bidirectional overrides.
 bool Acts(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069);

@@ -1,4 +1,4 @@
-// Foreign strings as a terminal may show them.
+// Escapes foreign strings for terminals.
 #ifndef FOVEA_TOOLS_BASE_PRINTABLE_H_
 #define FOVEA_TOOLS_BASE_PRINTABLE_H_
 
@@ -8,9 +8,9 @@
 
 namespace fovea::tools {
 
-// Escapes what a terminal would act on and what is no UTF-8 ("\n", "\x00", "\u202e"). Escaped text stays as it is.
+// Escapes control characters and invalid UTF-8 ("\n", "\x00", "\u202e"). Text that is already escaped is unchanged.
 std::string Printable(const std::string& raw);
-// The same, cut to about `bytes` bytes.
+// Same, shortened to about `bytes` bytes.
 std::string Shortened(const std::string& text, size_t bytes = 96);
 
 }  // namespace fovea::tools

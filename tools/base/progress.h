@@ -1,4 +1,4 @@
-// Progress of long work on one line of a terminal; nothing is shown elsewhere.
+// Progress of long work, on one line of a terminal; nothing is shown if standard error is not one.
 #ifndef FOVEA_TOOLS_BASE_PROGRESS_H_
 #define FOVEA_TOOLS_BASE_PROGRESS_H_
 
@@ -21,7 +21,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // At most some ten times a second, and at the end of a stage.
+  // Updates at most about ten times a second, and at the end of a stage.
   void Show(const std::string& stage, const std::string& name, size_t done, size_t total) {
     const uint64_t now = NanosecondClock();
     if (!shown_ || (done < total && now - last_ < 80'000'000)) return;

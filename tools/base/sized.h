@@ -4,7 +4,7 @@
 
 namespace fovea::tools {
 
-// All zero but struct_size.
+// Zeroed, with struct_size set.
 template <typename T>
 T Sized() {
   T value = {};

@@ -17,7 +17,7 @@ struct Shared {
   size_t tasks;
   std::atomic<size_t> next{0};
   std::mutex mutex;
-  size_t failed = SIZE_MAX;  // the first
+  size_t failed = SIZE_MAX;  // index of the first task that failed
   std::exception_ptr failure;
 };
 

@@ -13,16 +13,16 @@ namespace fovea::tools {
 
 class Workers {
  public:
-  // 0: as many as the machine runs at a time. Where the port has no threads, the caller's is the only one.
+  // 0: as many threads as the machine has hardware threads. Without thread support tasks run on the caller's.
   explicit Workers(uint32_t count = 0);
 
   uint32_t count() const { return threads_.threads(); }
 
-  // Calls `task` with 0 to tasks - 1, each once, several at a time. What a task throws is thrown here once all are
-  // done; of several the first by number. Tasks must not call ForEach.
+  // Calls `task` once with each of 0 to tasks - 1, several at a time. Exceptions are rethrown here once all tasks are
+  // done; of several, the one of the lowest task index. Tasks must not call ForEach.
   void ForEach(size_t tasks, const std::function<void(size_t)>& task);
 
-  // The same for parts of 0 to count - 1 that are at most `most` long: `task` gets first and end.
+  // Splits 0 to count - 1 into ranges of at most `most`: `task` gets first and end.
   void ForParts(size_t count, size_t most, const std::function<void(size_t, size_t)>& task);
 
  private:

@@ -25,7 +25,7 @@ std::vector<float> RandomFloats(size_t count) {
   return values;
 }
 
-// The fastest run, after one that is not counted unless it alone took the time.
+// Seconds of the fastest run after a warm-up run, which counts only if it used up the time.
 double FastestRun(double seconds, const std::function<void()>& run) {
   double fastest = HUGE_VAL, all = 0;
   for (int i = 0; i < 2 || all < seconds; ++i) {
@@ -61,7 +61,7 @@ CostPattern BlockPattern(uint32_t block) {
           }};
 }
 
-// A window, global keys that all see, and first rows that also see all.
+// A sliding window, global keys that all rows see, and first rows that also see all keys.
 CostPattern GlobalPattern(uint32_t width, uint32_t global_keys, uint32_t first) {
   return {fmt::format("window {} + {} global", width, global_keys + first), "O(n (w + g) d)", 1, 4 * width,
           [=](uint32_t n, uint32_t, CostKeys* keys) {
@@ -80,7 +80,7 @@ CostPattern TopKPattern(uint32_t keep) {
           [=](uint32_t, uint32_t, CostKeys* keys) { keys->pattern.top_k = keep; }};
 }
 
-// A number for each pair, the same for all heads: reading them is a cost of its own, and their memory the square of n.
+// A bias for each query-key pair, shared by all heads: it costs reads, and memory of n^2.
 CostPattern PairBiasPattern() {
   return {"full, pair bias",
           "O(n^2 d)",
@@ -90,7 +90,7 @@ CostPattern PairBiasPattern() {
           8192};
 }
 
-// Random orders: what sorting by bucket leaves, without its time.
+// Random permutations: the pattern left by sorting into buckets, without the time of sorting.
 CostPattern ClusteredPattern(uint32_t rounds, uint32_t chunk) {
   return {fmt::format("clusters {} x {}", rounds, chunk), "O(n r c d)", 1, 4 * rounds * chunk,
           [=](uint32_t n, uint32_t heads, CostKeys* keys) {
@@ -172,10 +172,10 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
 
 AttributeRecord AttributeOf(Attribute key, uint32_t value) { return {static_cast<uint32_t>(key), value}; }
 
-// A layer beside which attention is measured: rows of `width` in and out, over one space.
+// A layer to compare attention with: rows of `width` in and out, in one space.
 struct CostLayer {
   BlobContent content;  // inputs: x
-  double rows_seen;     // for each row, by its own step
+  double rows_seen;     // rows read for each row
   double flops_per_row;
 };
 
@@ -189,7 +189,7 @@ uint32_t AddWeight(BlobContent* content, uint32_t rows, uint32_t width) {
   return static_cast<uint32_t>(content->tensors.size() - 1);
 }
 
-// x, something of `wide` numbers, and y.
+// Values x, an intermediate one of width `wide`, and y.
 CostLayer LayerOf(uint32_t width, uint32_t wide) {
   CostLayer layer = {};
   layer.content.spaces.push_back({"rows", kBlobNone, SpaceKind::kInput, kBlobNone, 0});
@@ -201,7 +201,7 @@ CostLayer LayerOf(uint32_t width, uint32_t wide) {
   return layer;
 }
 
-// Every row with its neighbours beside it, and a linear layer of equal width in and out.
+// A convolution over neighbouring rows, with a linear layer of equal input and output width.
 CostLayer Convolution(uint32_t taps, uint32_t width) {
   CostLayer layer = LayerOf(width, taps * width);
   layer.rows_seen = taps;
@@ -218,7 +218,7 @@ CostLayer Convolution(uint32_t taps, uint32_t width) {
   return layer;
 }
 
-// The input's part of all gates, and the layer over it: one row after the other.
+// The input part of all gates, and the recurrent layer, which runs row by row.
 CostLayer RecurrentLayer(uint32_t cell, uint32_t width) {
   const uint32_t gates = (cell == 0 ? 3 : 4) * width;
   CostLayer layer = LayerOf(width, gates);
@@ -254,7 +254,7 @@ CostPoint MeasureLayer(const CostRequest& request, const CostLayer& layer, uint3
           layer.flops_per_row * n};
 }
 
-// Layers of a width, in the words of their series.
+// A layer constructor with the words of its series.
 struct NamedLayer {
   std::string name, law;
   std::function<CostLayer(uint32_t width)> make;

@@ -18,10 +18,10 @@ namespace {
 
 double SecondsSince(uint64_t start) { return 1e-9 * static_cast<double>(NanosecondClock() - start); }
 
-// Of the tensors that the program multiplies so many rows with, each once; of those of experts as much as all rows can
-// choose.
+// Bytes of the weights that the program multiplies for `rows` rows, each tensor once; of experts (MoE), as many as the
+// rows can select.
 uint64_t WeightBytes(const Model& model, uint32_t program, uint32_t rows) {
-  std::map<uint32_t, double> shares;  // that are read, by tensor
+  std::map<uint32_t, double> shares;  // share of each tensor that is read
   for (uint32_t step = 0; step < model.Program(program).step_count; ++step) {
     const fovea_step_info info = model.Step(program, step);
     uint32_t tensor = FOVEA_NONE;
@@ -36,7 +36,7 @@ uint64_t WeightBytes(const Model& model, uint32_t program, uint32_t rows) {
   return static_cast<uint64_t>(bytes);
 }
 
-// Reads `bytes` by `threads` threads; the best of some times.
+// Seconds to read `bytes` with `threads` threads; the best of several times.
 double ReadSeconds(uint64_t bytes, uint32_t threads) {
   const std::vector<uint64_t> memory(bytes / sizeof(uint64_t) + 8, 1);
   std::vector<uint64_t> sums(threads);
@@ -57,7 +57,7 @@ double ReadSeconds(uint64_t bytes, uint32_t threads) {
     best = std::min(best, SecondsSince(start));
   }
   const uint64_t sum = std::accumulate(sums.begin(), sums.end(), uint64_t{0});
-  asm volatile("" : : "r"(sum));  // it is wanted
+  asm volatile("" : : "r"(sum));  // keeps the loop
   return best;
 }
 
@@ -73,7 +73,7 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
     request.beams->length_penalty = 1;
   }
   const std::vector<uint32_t> lengths(shape.texts, shape.prompt_tokens);
-  request.context = shape.prompt_tokens + shape.new_tokens;  // beyond what the model was trained for, too
+  request.context = shape.prompt_tokens + shape.new_tokens;  // also beyond the length that the model was trained for
   const SessionRequest session_request = ContinueRequest(model, lengths, request);
   const Session decode(model, session_request);
   Generator generator(model, {&decode}, request, shape.texts);
@@ -102,7 +102,7 @@ OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, 
   fovea_cache_info cache = Sized<fovea_cache_info>();
   fovea_cache_get_info(decode.get(), &cache);
   const double all = std::accumulate(times.begin(), times.end(), 0.0), mean = all / static_cast<double>(times.size());
-  // Kept rows of a text in the middle of what was timed.
+  // Bytes of the KV cache in the middle of the timed part.
   const uint64_t weights = WeightBytes(model, session_request.program, shape.texts * shape.beams);
   const uint64_t kept =
       uint64_t{shape.texts} * shape.beams * (shape.prompt_tokens + shape.new_tokens / 2) * cache.row_bytes;
@@ -136,8 +136,8 @@ std::string GenerationText(const OrderedJson& r) {
       "{} texts, prompts of {} tokens, {} new ones, {} workers\n"
       "prefill     {:.0f} tokens/s, first token after {:.2f} ms\n"
       "decode      {:.1f} tokens/s; a step p50 {:.3f}  p90 {:.3f}  p99 {:.3f} ms\n"
-      "kept        {} bytes a token, {} in all\n"
-      "a step      {:.1f} MB of weights, {:.1f} MB of kept rows: {:.2f} GB/s, {:.2f} of what a plain loop reads\n",
+      "KV cache    {} bytes per token, {} in all\n"
+      "a step      {:.1f} MB of weights, {:.1f} MB of KV cache: {:.2f} GB/s, {:.2f} of a plain read loop\n",
       r["texts"].get<uint32_t>(), r["prompt_tokens"].get<uint32_t>(), r["new_tokens"].get<uint32_t>(),
       r["workers"].get<uint32_t>(), number("prefill_tokens_per_second"), number("first_token_ms"),
       number("tokens_per_second"), ms["p50"].get<double>(), ms["p90"].get<double>(), ms["p99"].get<double>(),

@@ -1,4 +1,4 @@
-// What going on with texts costs: taking prompts in, then a token of each text at a time.
+// Measures text generation: prefill, then decoding of one token of each text per step.
 #ifndef FOVEA_TOOLS_BENCH_GENERATION_COST_H_
 #define FOVEA_TOOLS_BENCH_GENERATION_COST_H_
 
@@ -10,11 +10,11 @@ namespace fovea::tools {
 
 struct GenerationShape {
   uint32_t texts = 1, prompt_tokens = 128, new_tokens = 64;
-  uint32_t beams = 1;  // of each text
+  uint32_t beams = 1;  // per text
 };
 
-// Times of one generation after one that is not counted, and the bytes that a token needs (weights that are multiplied,
-// kept rows) beside what a plain loop over as many bytes reads, by as many threads.
+// Times of one generation after a warm-up, and the bytes read per token (weights, KV cache) compared with the memory
+// bandwidth of a plain loop over as many bytes with as many threads.
 OrderedJson MeasureGeneration(const Model& model, const GenerationShape& shape, const GenerationRequest& request);
 std::string GenerationText(const OrderedJson& measured);
 

@@ -24,7 +24,7 @@ COLUMNS = [  # heading, how a measurement has it
     ("model and session MB",
      lambda m: f"{sum(m['bytes'][k] for k in ('model', 'fixed', 'state', 'scratch')) / 1e6:.2f}"),
 ]
-TEXTS = 4  # of the columns; then numbers
+TEXTS = 4  # leading columns of text; numbers follow
 BAR, GAP, LABEL, WIDTH = 18, 6, 260, 420  # pixels
 
 
@@ -61,7 +61,7 @@ def table(group, measured):
 
 
 def svg(groups):
-    """Bars of the median time; each group has a scale of its own."""
+    """Bars of the median time; each group has a separate scale."""
     parts, y = [], 0
     for group, measured in groups.items():
         longest = max(m["latency_ms"]["p50"] for m in measured)

@@ -1,4 +1,4 @@
-// A model as it stands in a blob, by records, and the writer that lays it out as runtime/blob/README.md says.
+// The content of a blob as records, and the writer that lays it out (specified in runtime/blob/README.md).
 #ifndef FOVEA_TOOLS_BLOB_BLOB_H_
 #define FOVEA_TOOLS_BLOB_BLOB_H_
 
@@ -24,7 +24,7 @@ struct BlobSpace {
   uint16_t first = 0, last = 0;
 };
 
-// Whether a run chooses the rows of a space, or some that it follows from.
+// Whether the rows of a space are selected during a run, or derived from such a space.
 inline bool IsSelected(const std::vector<BlobSpace>& spaces, uint32_t index) {
   if (index == kBlobNone) return false;
   const BlobSpace& space = spaces[index];
@@ -48,7 +48,7 @@ struct BlobValue {
   DType type = DType::kF32;
   ValueRole role = ValueRole::kInternal;
   uint32_t carried_by = 0;  // kCarried
-  uint32_t parts = 0;       // int8 inputs: of a row, each with a scale
+  uint32_t parts = 0;       // int8 inputs: parts of a row, each with a scale
 };
 
 struct BlobOperation {
@@ -87,17 +87,17 @@ struct BlobContent {
   std::vector<BlobPacked> packed;
 };
 
-// The whole blob. Equal strings and tensors of equal bytes are stored once. Fails where a limit of the format is
-// passed.
+// Writes the whole blob. Equal strings and tensors with equal bytes are stored once. Fails if a limit of the format is
+// exceeded.
 std::vector<uint8_t> WriteBlob(const BlobContent& content);
 
-// Makes type, data and scales of tensor `index`, which has name, rows and width of the content's; in order, each once,
-// and no more than one is in memory at a time.
+// Fills in type, data and scales of tensor `index`, which has name, rows and width; called once for each, in order, so
+// that only one tensor is in memory at a time.
 using TensorSource = std::function<void(size_t index, BlobTensor& tensor)>;
-// Returns where in the blob each of the content's tensors is: equal ones are one there.
+// Returns for each of the content's tensors its index in the blob; equal tensors share one.
 std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output);
 
-// The same blob with these packed sections in place of its own. It has been opened: its sections lie within it.
+// Returns the blob with its packed sections replaced. It has been opened, so its sections are in bounds.
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed);
 
 }  // namespace fovea::tools

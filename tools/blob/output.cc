@@ -1,4 +1,4 @@
-// Where the bytes of a blob go while it is made.
+// Destinations for the bytes of a blob while it is written.
 #include "tools/blob/output.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ void BlobBytes::Read(uint64_t at, void* data, uint64_t size) {
 }
 
 BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
-  errno = EEXIST;  // a file of such a name may be somebody's, or another conversion's
+  errno = EEXIST;  // a file of that name may belong to another program or conversion
   for (int i = 0; file_ == nullptr && errno == EEXIST && i < 100; ++i) {
     partial_ = path_ + ".part" + (i == 0 ? "" : std::to_string(i));
     file_ = fopen(partial_.c_str(), "w+bx");

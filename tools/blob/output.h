@@ -1,4 +1,4 @@
-// Where the bytes of a blob go while it is made.
+// Destinations for the bytes of a blob while it is written.
 #ifndef FOVEA_TOOLS_BLOB_OUTPUT_H_
 #define FOVEA_TOOLS_BLOB_OUTPUT_H_
 
@@ -14,17 +14,17 @@ namespace fovea::tools {
 class BlobOutput {
  public:
   virtual ~BlobOutput() = default;
-  // It will not be longer; called once, before anything is written, if at all.
+  // Upper bound of the size; if called, then once before any write.
   virtual void Reserve(uint64_t most) { (void)most; }
-  // Grows as far as is written; what is left out on the way is undefined.
+  // Extends the output as needed; skipped bytes are undefined.
   virtual void Write(uint64_t at, const void* data, uint64_t size) = 0;
-  // Of what was written.
+  // Reads bytes that have been written.
   virtual void Read(uint64_t at, void* data, uint64_t size) = 0;
-  // Leaves so many bytes from the beginning.
+  // Truncates the output to `size` bytes.
   virtual void Shorten(uint64_t size) = 0;
 };
 
-// In memory.
+// Writes to memory.
 class BlobBytes : public BlobOutput {
  public:
   void Reserve(uint64_t most) override { bytes.reserve(most); }
@@ -35,8 +35,8 @@ class BlobBytes : public BlobOutput {
   std::vector<uint8_t> bytes;
 };
 
-// In a new file beside the wanted one, which it replaces at the end; until then that one stays as it is. A link stays
-// one: what it leads to is replaced.
+// Writes to a temporary file, which replaces the destination at the end; until then the destination is unchanged. A
+// link is kept and its target replaced.
 class BlobFile : public BlobOutput {
  public:
   explicit BlobFile(const std::string& path);
@@ -44,7 +44,7 @@ class BlobFile : public BlobOutput {
   void Write(uint64_t at, const void* data, uint64_t size) override;
   void Read(uint64_t at, void* data, uint64_t size) override;
   void Shorten(uint64_t size) override;
-  // The file as it is so far, all of it.
+  // Flushes; returns the path of the file as written so far.
   const std::string& Flushed();
   void Keep();
 
@@ -56,9 +56,9 @@ class BlobFile : public BlobOutput {
   std::FILE* file_ = nullptr;
 };
 
-// A file, a link to one, or nothing yet; not a pipe or a device.
+// Whether the path is a regular file, a link to one, or does not exist; false for pipes and devices.
 bool IsReplaceable(const std::string& path);
-// Whole or not at all where that can be: `path` may be the file that the bytes were read from.
+// Atomic where possible: `path` can be the file that the bytes were read from.
 void WriteBlobFile(const std::string& path, const std::vector<uint8_t>& blob);
 
 }  // namespace fovea::tools

@@ -20,13 +20,13 @@ void Append(Bytes& bytes, const void* data, size_t size) {
   bytes.insert(bytes.end(), begin, begin + size);
 }
 
-// Records of one kind, counted.
+// A table of records of one kind, with a limit.
 template <typename Record>
 class Table {
  public:
   explicit Table(const char* what, uint32_t limit = kMaxRecords) : what_(what), limit_(limit) {}
 
-  // Index of the new record.
+  // Returns the index of the new record.
   uint32_t Add(const Record& record) {
     if (count_ == limit_) Fail("more than {} {}", limit_, what_);
     Append(bytes_, &record, sizeof(Record));
@@ -47,7 +47,7 @@ class Strings {
   Strings() { bytes_.push_back(0); }
 
   uint32_t Add(const std::string& text) {
-    if (text.find('\0') != std::string::npos) Fail("text {} has a zero byte in it", text);
+    if (text.find('\0') != std::string::npos) Fail("text {} contains a zero byte", text);
     const auto [at, is_new] = offsets_.emplace(text, bytes_.size());
     if (is_new && !text.empty()) Append(bytes_, text.c_str(), text.size() + 1);
     if (bytes_.size() > UINT32_MAX - 1) Fail("more than 4 GiB of strings");
@@ -61,9 +61,9 @@ class Strings {
   std::map<std::string, uint64_t> offsets_;
 };
 
-constexpr size_t kBytesTogether = size_t{1} << 20;  // read at a time
+constexpr size_t kBytesTogether = size_t{1} << 20;  // bytes read at a time
 
-// Calls `use` with parts of what an output holds.
+// Calls `use` with consecutive parts of an output's content.
 template <typename Use>
 void ForBytes(BlobOutput& output, uint64_t first, uint64_t end, const Use& use) {
   Bytes part;
@@ -79,7 +79,7 @@ void WriteZeros(BlobOutput& output, uint64_t first, uint64_t end) {
   if (end > first) output.Write(first, zeros, end - first);
 }
 
-// Rows and scales of tensors, from some place on; the same bytes only once.
+// Places rows and scales of tensors from some offset on; equal bytes only once.
 class Weights {
  public:
   Weights(BlobOutput& output, uint64_t begin) : output_(output), begin_(begin) {}
@@ -101,7 +101,7 @@ class Weights {
   }
   uint64_t size() const { return size_; }
 
-  // Down to where they stay.
+  // Moves the weights down to their final position.
   void MoveTo(uint64_t begin) {
     if (begin == begin_) return;
     ForBytes(output_, begin_, begin_ + size_,
@@ -124,7 +124,7 @@ class Weights {
   std::multimap<size_t, std::pair<uint64_t, uint64_t>> offsets_;
 };
 
-// A tensor's index in the content, or a value's.
+// Index of a tensor or value in the content.
 struct Operand {
   uint32_t index;
   bool is_tensor;
@@ -140,7 +140,7 @@ void CheckTensor(const BlobTensor& tensor) {
   }
 }
 
-// What stands in a section. The bytes are another's, or in the output already (null).
+// A section. Its bytes are owned elsewhere, or are in the output already (null).
 struct Section {
   SectionKind kind;
   const uint8_t* data;
@@ -156,7 +156,7 @@ void AddPacked(const std::vector<BlobPacked>& packed, std::vector<Section>* sect
   for (const BlobPacked& p : packed) sections->push_back({SectionKind::kPacked, p.bytes, p.layout});
 }
 
-// Where the section after these begins, of `count` in all.
+// Offset of the end of these sections, of `count` sections in all.
 uint64_t EndOf(const std::vector<Section>& sections, size_t count) {
   uint64_t end = RoundUp(sizeof(BlobHeader) + count * sizeof(SectionRecord), kBlobAlignment);
   for (const Section& section : sections) end = RoundUp(end + section.size, kBlobAlignment);
@@ -169,7 +169,7 @@ uint64_t ChecksumOf(BlobOutput& output, uint64_t first, uint64_t end) {
   uint64_t hash = xxh64::Finish(lanes, nullptr, 0);
   ForBytes(output, first, end, [&](uint64_t at, const Bytes& part) {
     const size_t stripes = part.size() / xxh64::kStripe;
-    xxh64::Lanes now = lanes;  // a copy that no bytes can be part of stays in registers
+    xxh64::Lanes now = lanes;  // a local copy, which cannot alias the bytes, stays in registers
     xxh64::AddStripes(&now, part.data(), stripes);
     lanes = now;
     if (at + part.size() == end) hash = xxh64::Finish(lanes, part.data() + stripes * xxh64::kStripe, end - first);
@@ -253,7 +253,7 @@ std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& 
     programs.Add(record);
   }
 
-  // Weights come last, and where they begin is known but for tensors that turn out to be the same.
+  // Weights come last; their offset is known except for duplicates of tensors.
   const auto sections_with = [&](const Bytes& tensor_bytes, const Bytes& operand_bytes) {
     std::vector<Section> sections = {
         {SectionKind::kStrings, strings.bytes()},       {SectionKind::kMetadata, metadata.bytes()},
@@ -279,7 +279,7 @@ std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& 
 
   Table<TensorRecord> tensors("tensors");
   Weights weights(output, latest);
-  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // where the bytes are -> first tensor made of them
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // location of the bytes -> first tensor with them
   std::vector<uint32_t> index_of;
   std::vector<TensorRecord> written;
   for (size_t i = 0; i < content.tensors.size(); ++i) {

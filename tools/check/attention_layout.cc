@@ -1,4 +1,4 @@
-// Attention weights in the layout of another library.
+// Converts attention maps to the layout of another library.
 #include "tools/check/attention_layout.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace fovea::tools {
 namespace {
 
-// Padded positions of the rows of keys that column `column` of the layout's value names, text by text.
+// For each text, the padded positions of the keys named by column `column` of the layout's value.
 std::vector<std::vector<int64_t>> NamedRows(const Model& model, const AttentionLayout& layout, const Session& session,
                                             const Batch& batch, uint32_t tap, size_t column) {
   const fovea_weights weights = session.Weights(tap);
@@ -47,7 +47,7 @@ PaddedTensor Band(const Model& model, const AttentionLayout& layout, const Padde
     const auto is_selected = [&](int64_t at) { return std::binary_search(rows.begin(), rows.end(), at); };
     const auto text = dense.valid.begin() + static_cast<ptrdiff_t>(row * keys);
     if (std::find(text, text + static_cast<ptrdiff_t>(keys), uint8_t{1}) == text + static_cast<ptrdiff_t>(keys)) {
-      continue;  // a query of the padding
+      continue;  // a padding query
     }
     std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(row * columns), columns, uint8_t{1});
     if (is_selected(query)) continue;
@@ -62,7 +62,7 @@ PaddedTensor Band(const Model& model, const AttentionLayout& layout, const Padde
   return out;
 }
 
-// Rows and keys of a text stand together and begin at the same place.
+// Layout "repeated": divides the weights of the first keys. Rows and keys of a text start at the same position.
 void Once(const AttentionLayout& layout, PaddedTensor* dense) {
   const size_t queries = dense->shape[2], keys = dense->shape[3];
   for (size_t row = 0; row < dense->shape[0] * dense->shape[1] * queries; ++row) {
@@ -93,7 +93,7 @@ PaddedTensor KeysFirst(const PaddedTensor& dense) {
 
 constexpr int64_t kPadding = -1;
 
-// For each matrix of `dense` the positions in the order of the chunks, one round after the other.
+// For each matrix of `dense`, the positions in the order of the chunks, round after round.
 std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
                                           const Session& session, const Batch& batch, uint32_t tap) {
   const size_t texts = dense.shape[0], heads = dense.shape[1], rows = dense.shape[2];
@@ -109,7 +109,7 @@ std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLay
       for (size_t place = 0; place < order[text].size(); ++place) {
         const int64_t position = order[text][place];
         if (place >= rows || position < 0 || position >= static_cast<int64_t>(rows)) {
-          Fail("{}: place {} of the sorted rows has row {}", dense.name, place, position);
+          Fail("{}: position {} of the sorted rows has invalid row {}", dense.name, place, position);
         }
         circles[text * heads + column / rounds][column % rounds * padded + place] = position;
       }
@@ -118,9 +118,9 @@ std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLay
   return circles;
 }
 
-// A softmax over all rounds has of each key, however often it is seen, one weight: exp(score) as often, over the sum of
-// all. So the shares of a round's keys in the round's sum are what a softmax over that round would have given. Where
-// there is nothing in it, the query has only itself to see, whose score is as good as none.
+// A softmax over all rounds gives each key one weight: exp(score) times the number of rounds in which the query sees
+// it, over the sum of all. A softmax over one round is therefore the weights of its keys divided by their sum. If that
+// sum is empty, the query sees only itself, with a score that is effectively masked.
 PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
                      const Session& session, const Batch& batch, uint32_t tap) {
   const size_t heads = dense.shape[1], rows = dense.shape[2], chunk = layout.chunk;
@@ -136,7 +136,7 @@ PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const Pa
     const std::vector<int64_t>& circle = circles[matrix];
     const auto key_of = [&](size_t place, size_t column) {
       const size_t own = place / chunk, i = column / chunk;
-      // One that would be a whole circle away is the own one.
+      // A chunk that is a whole circle away is the query's own chunk.
       const bool near = i + chunks > layout.before && i < layout.before + chunks;
       return circle[(near ? (own + chunks + i - layout.before) % chunks : own) * chunk + column % chunk];
     };

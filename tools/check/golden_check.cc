@@ -1,4 +1,4 @@
-// Compares what a model computes with stored tensors.
+// Compares a model's outputs with stored tensors.
 #include "tools/check/golden_check.h"
 
 #include <math.h>
@@ -11,12 +11,12 @@
 namespace fovea::tools {
 namespace {
 
-// Shapes without leading ones: [1, 7, 32] and [7, 32] hold the same.
+// Shapes without leading ones: [1, 7, 32] and [7, 32] hold the same data.
 std::vector<uint64_t> Significant(const std::vector<uint64_t>& shape) {
   return {std::find_if(shape.begin(), shape.end(), [](uint64_t size) { return size != 1; }), shape.end()};
 }
 
-// The steps of a case, run one after the other in one session.
+// Runs the steps of a case consecutively in one session.
 class CaseCheck {
  public:
   CaseCheck(const Model& model, uint32_t program, const CheckOptions& options,
@@ -115,8 +115,8 @@ class CaseCheck {
   std::map<std::string, Tap> taps_;
 };
 
-// Some libraries pad to a multiple of something by themselves: where the reference has more rows than that, the result
-// gets rows of padding. Rows are the last dimension but one, of at least three.
+// Some libraries pad rows to a multiple: if the reference has more rows, appends padding to the result. Rows are the
+// second-to-last of at least three dimensions.
 PaddedTensor WithPaddingOf(const StoredTensor& reference, const PaddedTensor& result) {
   const size_t rank = result.shape.size();
   if (rank < 3 || reference.shape.size() != rank || reference.shape[rank - 2] <= result.shape[rank - 2]) return result;

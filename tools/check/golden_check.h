@@ -1,4 +1,4 @@
-// Compares what a model computes with stored tensors: every `<case>.in.*` is run, every `<case>.out.*` compared.
+// Compares a model's outputs with stored tensors: runs every `<case>.in.*`, compares every `<case>.out.*`.
 #ifndef FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_
 #define FOVEA_TOOLS_CHECK_GOLDEN_CHECK_H_
 
@@ -16,32 +16,31 @@ namespace fovea::tools {
 struct CheckOptions {
   double rtol = 1e-4;  // |x - reference| <= rtol * max |reference| + atol
   double atol = 1e-5;
-  std::optional<double> cosine;    // instead of the tolerance: at least this
+  std::optional<double> cosine;    // instead of the tolerance: the least cosine
   std::vector<std::string> cases;  // empty: all
-  bool skip_unknown = false;       // inputs and outputs that the model does not have are left out, which is no failure
+  bool skip_unknown = false;       // ignore inputs and outputs that the model does not have
   std::string program;
   uint32_t workers = 1;
 };
 
-// One compared tensor; padding does not count.
+// Result for one tensor; padding is not compared.
 struct CheckLine {
   std::string case_name;
   std::string tensor;
   std::vector<uint64_t> shape;
   double max_diff = 0;
-  double max_abs = 0;  // of the reference
+  double max_abs = 0;  // largest magnitude of the reference
   double cosine = 0;
   bool compared = false;
   bool ok = false;
-  std::string note;  // why it was not compared, or not all of it
+  std::string note;  // why it was not compared, or not completely
 };
 
-// Rows that the reference has after the result's are padding; the note then says so.
+// If the reference has more rows than the result, they are padding; the note then reports it.
 CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
-// Cases without a program are of `options.program`; where one is named there, no other's are
-// run. Inputs may come without padding, see ragged.h. Lines in the order of the names; `on_line` is called as soon as
-// each is known.
+// A case without a program runs `options.program`; if one is given there, cases of other programs are skipped. Inputs
+// can be unpadded (ragged.h). Lines are ordered by name; `on_line` is called for each line as soon as it is known.
 std::vector<CheckLine> CheckGolden(const Model& model, const StoredTensors& golden, const CheckOptions& options,
                                    const std::function<void(const CheckLine&)>& on_line = nullptr);
 

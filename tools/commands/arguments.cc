@@ -15,15 +15,16 @@
 namespace fovea::tools {
 
 CLI::Option* AddBlob(CLI::App* command, std::string* path) {
-  return command->add_option("BLOB", *path, "Blob made by 'fovea convert'")->required();
+  return command->add_option("BLOB", *path, "Blob, made by 'fovea convert'")->required();
 }
 
 CLI::Option* AddProgram(CLI::App* command, std::string* program) {
-  return command->add_option("--program", *program, "Entry point of the model (default: its first)")->type_name("NAME");
+  return command->add_option("--program", *program, "Run this program (entry point) of the model; default: its first")
+      ->type_name("NAME");
 }
 
 CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers) {
-  return command->add_option("--workers", *workers, "Threads, the calling one included")
+  return command->add_option("--workers", *workers, "Use N threads, including the calling one")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
 }
@@ -34,20 +35,20 @@ CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type) {
   return command
       ->add_option_function<std::string>(
           "--cache", [=](const std::string& name) { *type = kTypes.at(name); },
-          "How keys and values of texts are kept: f32, f16, bf16 or int8; default: as the model says")
+          "Store the KV cache as f32, f16, bf16 or int8; default: as the blob specifies")
       ->check(CLI::IsMember(kTypes))
       ->type_name("TYPE");
 }
 
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length) {
   return command->add_option("--max-length", *max_length,
-                             "Cut texts to this many tokens, special ones included; default: what the model takes");
+                             "Truncate texts to N tokens, including special tokens; default: the model's maximum");
 }
 
 CLI::Option* AddDimensions(CLI::App* command, uint32_t* dimensions) {
   return command
       ->add_option("--dimensions", *dimensions,
-                   "Of embeddings only so many numbers, of length 1 again; for models that were trained for it")
+                   "Keep the first N elements of embeddings, normalised again (Matryoshka models)")
       ->check(CLI::Range(1, 1 << 20));
 }
 
@@ -59,7 +60,7 @@ CLI::Option* AddJson(CLI::App* command, bool* json) { return command->add_flag("
 
 CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
                          const std::string& help) {
-  return command->add_option(option, *values, help + "; may be given several times")
+  return command->add_option(option, *values, help + " (repeatable)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
@@ -77,9 +78,9 @@ void ModelArguments::AddTo(CLI::App* command) {
   AddChoice<uint32_t>(
       command, "--backend", &backend,
       {{"default", FOVEA_BACKEND_DEFAULT}, {"highway", FOVEA_BACKEND_HIGHWAY}, {"xnnpack", FOVEA_BACKEND_XNNPACK}},
-      "Who multiplies matrices: default, highway or xnnpack")
+      "Backend of matrix products (GEMM): default, highway or xnnpack")
       ->type_name("NAME");
-  command->add_flag("--skip-checksum", skip_checksum, "Do not read the whole blob to verify its checksum");
+  command->add_flag("--skip-checksum", skip_checksum, "Do not verify the checksum, which reads the whole blob");
 }
 
 Model ModelArguments::Open() const {
@@ -92,17 +93,17 @@ Model ModelArguments::Open() const {
 void ShapeArguments::AddTo(CLI::App* command) {
   AddProgram(command, &program);
   CLI::Option* rows_option =
-      command->add_option("--rows", rows, "Rows (tokens) of each text; default 128 or the model's most")
+      command->add_option("--rows", rows, "Rows (tokens) of each text; default: 128, or the model's maximum if less")
           ->check(CLI::Range(1, 1 << 24));
   CLI::Option* batch_option =
       command->add_option("--batch", batch, "Number of texts")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  command->add_option("--lengths", lengths, "Rows of each text instead, as 12,40,7")
+  command->add_option("--lengths", lengths, "Rows of each text, instead of --rows and --batch: 12,40,7")
       ->delimiter(',')
       ->check(CLI::Range(1, 1 << 24))
       ->excludes(rows_option)
       ->excludes(batch_option);
   AddWorkers(command, &workers);
-  command->add_option("--tile-rows", tile_rows, "Rows carried through a phase at a time; default: chosen")
+  command->add_option("--tile-rows", tile_rows, "Process N rows at a time in a phase; default: chosen by the planner")
       ->check(CLI::Range(1, 1024));
 }
 
@@ -136,13 +137,13 @@ std::vector<int32_t> ReadIds(const std::string& option, const std::string& line)
   std::istringstream stream(line);
   std::vector<int32_t> ids;
   for (int32_t id; stream >> id;) ids.push_back(id);
-  if (!stream.eof()) Fail("{} '{}': numbers with spaces between them are needed", option, line);
+  if (!stream.eof()) Fail("{} '{}': expected token ids separated by spaces", option, line);
   return ids;
 }
 
 void TextArguments::AddTo(CLI::App* command) {
-  AddRepeated(command, "--text", &texts, "A text")->type_name("TEXT");
-  AddRepeated(command, "--document", &documents, "File that is one text")->type_name("FILE");
+  AddRepeated(command, "--text", &texts, "A text to read")->type_name("TEXT");
+  AddRepeated(command, "--document", &documents, "File whose content is one text")->type_name("FILE");
   command->add_option("--file", file, "File with one text per line ('-': standard input)")->type_name("FILE");
 }
 

@@ -13,7 +13,7 @@
 
 namespace fovea::tools {
 
-// What an option may be, by name.
+// The values that an option accepts, by name.
 template <typename T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
@@ -43,18 +43,18 @@ CLI::Option* AddChoice(CLI::App* command, const std::string& option, T* value, c
 CLI::Option* AddBlob(CLI::App* command, std::string* path);
 CLI::Option* AddProgram(CLI::App* command, std::string* program);
 CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers);
-// How a session keeps rows of texts: a FOVEA_TYPE_*.
+// --cache: the type of the KV cache (keys and values of earlier tokens), a FOVEA_TYPE_*.
 CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type);
 CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length);
-// See ReadEmbeddings.
+// --dimensions: see ReadEmbeddings.
 CLI::Option* AddDimensions(CLI::App* command, uint32_t* dimensions);
 CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help);
 CLI::Option* AddJson(CLI::App* command, bool* json);
-// The values of all times that it is given.
+// An option that can be given several times; `values` gets all of them.
 CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
                          const std::string& help);
 
-// Machines to pack weights for, several times; others than PackTargets() are refused.
+// Targets to pack weights for (repeatable); any that PackTargets() does not list is refused.
 CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::vector<std::string>* targets,
                             const std::string& help);
 
@@ -68,7 +68,7 @@ struct ModelArguments {
   Model Open() const;
 };
 
-// Which program with which rows: --rows and --batch, or --lengths.
+// The program and the shape of its input: --rows and --batch, or --lengths.
 struct ShapeArguments {
   std::string program;
   uint32_t rows = 0;
@@ -78,14 +78,14 @@ struct ShapeArguments {
   uint32_t tile_rows = 0;
 
   void AddTo(CLI::App* command);
-  // Of each segment. Without any option: 128 rows, or what the model's positions allow if that is less.
+  // Rows of each segment. Without any option: 128, or the model's maximum number of positions if that is less.
   std::vector<uint32_t> Lengths(const Model& model) const;
-  // A request and a synthetic batch that it just holds.
+  // The request for a session, and a synthetic batch that fits it exactly.
   SessionRequest Request(const Model& model, const Batch& inputs) const;
   Batch MakeBatch(const Model& model) const;
 };
 
-// Token ids with spaces between them. `option`: where they stand.
+// Parses token ids separated by spaces. `option`: its name, for the message.
 std::vector<int32_t> ReadIds(const std::string& option, const std::string& line);
 
 // Texts from --text, --document and --file.
@@ -95,7 +95,7 @@ struct TextArguments {
 
   void AddTo(CLI::App* command);
   bool Given() const { return !texts.empty() || !documents.empty() || !file.empty(); }
-  // --text first, then whole files, then the lines of the file.
+  // --text first, then each --document as a whole, then the lines of --file.
   std::vector<std::string> All() const;
 };
 

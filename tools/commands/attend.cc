@@ -1,4 +1,4 @@
-// fovea attend: where a model looks, as a page, a record or a single view.
+// fovea attend: attention maps of a model, as a page, a record or a single view.
 #include "tools/attend/attend.h"
 
 #include <fmt/format.h>
@@ -34,10 +34,11 @@ void CheckGiven(const Arguments& arguments) {
                     (request.prompts.empty() ? 0 : 1) + (request.sources.empty() ? 0 : 1) +
                     (request.input.empty() ? 0 : 1) + (request.sounds.empty() ? 0 : 1) +
                     (request.pictures.empty() ? 0 : 1);
-  if (given == 0) Fail("give --text, --file, --document, --pair, --input, --wav, --image, --prompt or --source");
-  if (given > 1) Fail("give one kind of input: texts, a pair, tensors, sounds, pictures, prompts or sources");
+  if (given == 0)
+    Fail("no input; give --text, --file, --document, --pair, --input, --wav, --image, --prompt or --source");
+  if (given > 1) Fail("give one kind of input only: texts, a pair, tensors, sounds, images, prompts or sources");
   if (!request.program.empty() && (!request.prompts.empty() || !request.sources.empty())) {
-    Fail("--program goes with what one program reads, not with --prompt and --source");
+    Fail("--program cannot be combined with --prompt and --source, which run several programs");
   }
 }
 
@@ -47,11 +48,12 @@ AttendRequest RequestOf(const Arguments& arguments, const Model& model) {
   TapChoice& taps = request.taps;
   if (!arguments.layers.empty()) taps.layers = NumberList(arguments.layers, "--layers");
   if (!arguments.heads.empty()) taps.heads = NumberList(arguments.heads, "--heads");
-  if (taps.rows == FOVEA_TAP_ROWS_STRIDE && taps.stride == 0) Fail("--rows stride goes with --stride");
+  if (taps.rows == FOVEA_TAP_ROWS_STRIDE && taps.stride == 0) Fail("--rows stride needs --stride N");
   if (taps.rows != FOVEA_TAP_ROWS_STRIDE && (taps.stride != 0 || taps.offset != 0)) {
-    Fail("--stride and --offset go with --rows stride");
+    Fail("--stride and --offset need --rows stride");
   }
-  if (taps.scores && taps.reduce != FOVEA_REDUCE_NONE) Fail("--scores of several heads are not reduced");
+  if (taps.scores && taps.reduce != FOVEA_REDUCE_NONE)
+    Fail("--scores cannot be combined with --reduce; leave one of them out");
   if (arguments.sparse) taps.form = FormChoice::kSparse;
   if (arguments.pattern) taps.form = FormChoice::kPattern;
   request.generation = arguments.generation.RequestFor(model);
@@ -59,7 +61,7 @@ AttendRequest RequestOf(const Arguments& arguments, const Model& model) {
   return request;
 }
 
-// A whole file, or none.
+// Writes the whole file, or leaves none behind.
 void WriteWhole(const std::string& path, const std::string& bytes) {
   try {
     WriteFile(path, bytes.data(), bytes.size());
@@ -72,10 +74,10 @@ void WriteWhole(const std::string& path, const std::string& bytes) {
 
 AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
   if (!arguments.from.empty()) {
-    if (!arguments.model.path.empty()) Fail("--from opens what was recorded; give no blob");
+    if (!arguments.model.path.empty()) Fail("--from reads a recording and needs no blob; leave out BLOB or --from");
     return ReadTapsFile(arguments.from);
   }
-  if (arguments.model.path.empty()) Fail("give a BLOB, or --from");
+  if (arguments.model.path.empty()) Fail("no input; give a BLOB, or --from");
   CheckGiven(arguments);
   const Model model = arguments.model.Open();
   AttendRequest request = RequestOf(arguments, model);
@@ -88,14 +90,15 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
   return Attend(model, request, arguments.bytes);
 }
 
-// All files are made before the first is written.
+// Makes all files before it writes the first.
 void Run(const Arguments& arguments, Console* console) {
-  if (arguments.bytes && !arguments.from.empty()) Fail("--bytes is about a run, not about --from");
+  if (arguments.bytes && !arguments.from.empty())
+    Fail("--bytes is the size of a run's taps and cannot be combined with --from");
   const AttentionRecord record = RecordOf(arguments, console);
   for (const std::string& note : record.notes) console->err << "fovea: " << note << "\n";
   const std::vector<std::string>& sounds = arguments.request.sounds;
   for (size_t i = 0; i < record.sounds.size(); ++i) {
-    // Long ones are cut into several.
+    // Long sounds are split into several clips, so their number may differ from that of the files.
     const bool whole = record.sounds.size() == sounds.size();
     PrintNotes(console->err, whole ? sounds[i] : fmt::format("sound {}", i + 1), record.sounds[i].notes);
   }
@@ -126,58 +129,68 @@ void AddInputs(CLI::App* command, Arguments* arguments) {
   AttendRequest* const request = &arguments->request;
   arguments->model.AddTo(command);
   command->get_option("BLOB")->required(false);
-  command->add_option("--from", arguments->from, "Safetensors file of taps that a device recorded, instead of a blob")
+  command
+      ->add_option("--from", arguments->from,
+                   "Show taps that a device recorded, a safetensors file, instead of running a blob")
       ->type_name("FILE");
   arguments->text.AddTo(command);
-  command->add_option("--pair", request->pair, "Two texts that are read together")->type_name("TEXT TEXT")->expected(2);
+  command->add_option("--pair", request->pair, "Two texts that the model reads as one sequence")
+      ->type_name("TEXT TEXT")
+      ->expected(2);
   command->add_option("--input", request->input, "Safetensors file with the inputs")->type_name("FILE");
-  command->add_option("--case", request->golden_case, "One case of such a file: <case>.in.<input>")
+  command->add_option("--case", request->golden_case, "Read this case of --input: tensors <case>.in.<input>")
       ->type_name("NAME")
       ->needs("--input");
-  AddRepeated(command, "--wav", &request->sounds, "Sound file, RIFF WAVE")->type_name("FILE");
-  AddRepeated(command, "--image", &request->pictures, "Picture file, PNG or JPEG")->type_name("FILE");
-  AddRepeated(command, "-p,--prompt", &request->prompts, "A text that a decoder goes on with")->type_name("TEXT");
-  AddRepeated(command, "--source", &request->sources, "A text that an encoder reads and a decoder writes about")
+  AddRepeated(command, "--wav", &request->sounds, "Audio file, RIFF WAVE")->type_name("FILE");
+  AddRepeated(command, "--image", &request->pictures, "Image file, PNG or JPEG")->type_name("FILE");
+  AddRepeated(command, "-p,--prompt", &request->prompts, "A prompt that a decoder continues")->type_name("TEXT");
+  AddRepeated(command, "--source", &request->sources, "A text that an encoder reads, for which a decoder generates")
       ->type_name("TEXT");
   AddProgram(command, &request->program);
   AddMaxLength(command, &request->max_length);
   command->add_flag("--wrapped", request->wrapped,
-                    "Lines of documents are broken where they are full; else each ends a sentence");
-  command->add_option("--source-language", request->languages.source, "As the model calls it")->type_name("NAME");
-  command->add_option("--target-language", request->languages.target, "Likewise")->type_name("NAME");
-  command->add_option("--source-prefix", request->languages.prefix, "In front of each source")->type_name("TEXT");
-  command->add_option("--language", request->speech.language, "What is spoken; default: the model finds out")
+                    "Lines of documents are wrapped; without it each line ends a sentence");
+  command
+      ->add_option("--source-language", request->languages.source, "Language of the source, by the model's name for it")
+      ->type_name("NAME");
+  command
+      ->add_option("--target-language", request->languages.target, "Language of the target, by the model's name for it")
+      ->type_name("NAME");
+  command->add_option("--source-prefix", request->languages.prefix, "Prepend TEXT to each source")->type_name("TEXT");
+  command->add_option("--language", request->speech.language, "Language spoken; default: detected by the model")
       ->type_name("CODE");
 }
 
 void AddChoices(CLI::App* command, Arguments* arguments) {
   TapChoice* const taps = &arguments->request.taps;
-  command->add_option("--layers", arguments->layers, "Layers of each part, counted from 0: 0,2-5; default: all")
+  command->add_option("--layers", arguments->layers, "Layers to keep, counted from 0 in each part: 0,2-5; default: all")
       ->type_name("LIST");
-  command->add_option("--heads", arguments->heads, "Heads, likewise")->type_name("LIST");
+  command->add_option("--heads", arguments->heads, "Heads to keep: 0,2-5; default: all")->type_name("LIST");
   AddChoice<uint32_t>(command, "--rows", &taps->rows,
                       {{"all", FOVEA_TAP_ROWS_ALL}, {"last", FOVEA_TAP_ROWS_LAST}, {"stride", FOVEA_TAP_ROWS_STRIDE}},
-                      "Query rows of each text: all, the last, or each of so many (--stride, --offset)")
+                      "Query rows of each text to keep: all, last, or stride (see --stride, --offset)")
       ->capture_default_str();
-  command->add_option("--stride", taps->stride, "With --rows stride: how far apart rows are")
+  command->add_option("--stride", taps->stride, "With --rows stride: keep every Nth row")
       ->check(CLI::Range(1u, UINT32_MAX));
-  command->add_option("--offset", taps->offset, "With --rows stride: the first row");
+  command->add_option("--offset", taps->offset, "With --rows stride: start at row N");
   AddChoice<uint32_t>(command, "--reduce", &taps->reduce,
                       {{"none", FOVEA_REDUCE_NONE}, {"mean", FOVEA_REDUCE_MEAN}, {"max", FOVEA_REDUCE_MAX}},
-                      "Heads as one")
+                      "Reduce the heads to one: none, mean or max")
       ->capture_default_str();
-  command->add_flag("--scores", taps->scores, "What is weighed, before the softmax");
-  CLI::Option* sparse = command->add_flag("--sparse", arguments->sparse, "Only the keys that a row sees");
-  command->add_flag("--pattern", arguments->pattern, "Which keys a row sees, without weights")->excludes(sparse);
+  command->add_flag("--scores", taps->scores, "Keep scores before the softmax instead of attention weights");
+  CLI::Option* sparse = command->add_flag("--sparse", arguments->sparse, "Keep only the keys that a row attends to");
+  command->add_flag("--pattern", arguments->pattern, "Keep which keys a row attends to, without weights")
+      ->excludes(sparse);
 }
 
 void AddOutputs(CLI::App* command, Arguments* arguments) {
-  command->add_option("-o,--output", arguments->page, "The page to write; default: attention.html")->type_name("FILE");
-  command->add_option("--json", arguments->json_file, "Write the record alone")->type_name("FILE");
-  command->add_option("--safetensors", arguments->tensors_file, "Write the weights, which --from opens again")
+  command->add_option("-o,--output", arguments->page, "Write the page to FILE; default: attention.html")
+      ->type_name("FILE");
+  command->add_option("--json", arguments->json_file, "Write the recorded weights as JSON")->type_name("FILE");
+  command->add_option("--safetensors", arguments->tensors_file, "Write the weights as safetensors, which --from reads")
       ->type_name("FILE");
   command->add_option("--svg", arguments->svg_file, "Write one view (--view) as SVG")->type_name("FILE");
-  command->add_option("--png", arguments->png_file, "Write one view as PNG")->type_name("FILE");
+  command->add_option("--png", arguments->png_file, "Write one view (--view) as PNG")->type_name("FILE");
   ViewChoice* const view = &arguments->view;
   AddChoice<View>(command, "--view", &view->view,
                   {{"map", View::kMap},
@@ -188,21 +201,23 @@ void AddOutputs(CLI::App* command, Arguments* arguments) {
                    {"alignment", View::kAlignment},
                    {"pattern", View::kPattern},
                    {"picture", View::kPicture}},
-                  "What --svg and --png show")
+                  "View that --svg and --png show")
       ->capture_default_str();
-  command->add_option("--step", view->step, "Of a view: a step by its name; default: the last")->type_name("NAME");
-  command->add_option("--layer", view->layer, "Of a view: a layer")->check(CLI::NonNegativeNumber);
-  command->add_option("--head", view->head, "Of a view: a head; default: the mean of all")
+  command->add_option("--step", view->step, "With --view: the operation, by its name; default: the last")
+      ->type_name("NAME");
+  command->add_option("--layer", view->layer, "With --view: the layer")->check(CLI::NonNegativeNumber);
+  command->add_option("--head", view->head, "With --view: the head; default: the mean of all")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--row", view->row, "Of a view: a query row; default: the first")->check(CLI::NonNegativeNumber);
-  command->add_flag("--dark", view->dark, "Of a view: light on dark");
-  command->add_flag("--bytes", arguments->bytes, "Print the bytes that the taps add to the session, and nothing else");
+  command->add_option("--row", view->row, "With --view: the query row; default: the first")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--dark", view->dark, "With --view: draw light on dark");
+  command->add_flag("--bytes", arguments->bytes, "Print only the bytes that the taps add to the session");
 }
 
 }  // namespace
 
 void AddAttend(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("attend", "Show where a model looks");
+  CLI::App* command = app->add_subcommand("attend", "Show attention maps: where a model looks");
   auto arguments = std::make_shared<Arguments>();
   AddInputs(command, arguments.get());
   AddChoices(command, arguments.get());
@@ -211,19 +226,17 @@ void AddAttend(CLI::App* app, Console* console) {
   arguments->generation.AddSampling(command);
   AddOutputs(command, arguments.get());
   command->footer(
-      "The page is one file that a browser opens, without a network. What the taps add to the session is said before "
-      "the\n"
-      "run. Where everything would be too much, less is kept, and the command says what: only the keys that rows see, "
-      "the\n"
-      "mean of the heads, fewer rows. --layers, --heads, --rows and --reduce choose it otherwise.\n"
-      "Examples:\n"
-      "  fovea attend model.fovea --text \"The cat sat.\" --text \"So did the dog.\"\n"
-      "  fovea attend model.fovea --document letter.txt -o letter.html\n"
-      "  fovea attend model.fovea --pair \"Who sat?\" \"The cat sat.\" --layers 0,2-5 --reduce mean\n"
-      "  fovea attend writer.fovea --prompt \"Section: games\" --max-tokens 40\n"
-      "  fovea attend dates.fovea --source 20JAN19 --json dates.json\n"
-      "  fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2\n"
-      "  fovea attend vit.fovea --image cat.png");
+      R"(The page is one file for a browser and needs no network. Before the run the command prints the bytes that the
+taps add to the session. If everything would be too large, it keeps less and prints what: only the keys that rows
+attend to, the mean of the heads, or fewer rows; --layers, --heads, --rows and --reduce override that.
+Examples:
+  fovea attend model.fovea --text "The cat sat." --text "So did the dog."
+  fovea attend model.fovea --document letter.txt -o letter.html
+  fovea attend model.fovea --pair "Who sat?" "The cat sat." --layers 0,2-5 --reduce mean
+  fovea attend writer.fovea --prompt "Section: games" --max-tokens 40
+  fovea attend dates.fovea --source 20JAN19 --json dates.json
+  fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2
+  fovea attend vit.fovea --image cat.png)");
   command->callback([=] { Run(*arguments, console); });
 }
 

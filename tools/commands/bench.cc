@@ -35,7 +35,7 @@ struct Arguments {
 
 void BenchGeneration(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
-  if (!ContinuesTexts(model)) Fail("{}: --generate measures decoders that go on with texts", model.name());
+  if (!ContinuesTexts(model)) Fail("{}: --generate is for decoders that continue texts; leave it out", model.name());
   GenerationRequest request;
   request.workers = arguments.shape.workers;
   request.cache_type = arguments.cache_type;
@@ -45,9 +45,9 @@ void BenchGeneration(const Arguments& arguments, Console* console) {
   console->out << GenerationText(measured);
 }
 
-// Runs as often as every measurement does (ports/bench.h), and as long as `seconds`. Calls `after_run` with the
-// nanoseconds of each, outside of what is measured; also, with 0, after the run that is not counted. Each is the first
-// of its texts: a program that keeps what they have read would go on with them.
+// Runs FOVEA_BENCH_RUNS times (ports/bench.h) or for `seconds`, whichever is longer. Calls `after_run` with the
+// nanoseconds of each run, outside of the measured time; with 0 after the warm-up run. Each run starts from an empty
+// session: a program with a KV cache would otherwise continue the texts of the previous run.
 void Measure(Session* session, double seconds, const std::function<void(uint64_t)>& after_run) {
   session->Run();
   after_run(0);
@@ -68,8 +68,8 @@ uint64_t PeakResidentBytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-// Seconds that a step takes in a run, of all workers together, over many runs. What disturbs a run (another process, an
-// interrupt) falls into some steps of it and only adds: the minimum is steady.
+// Seconds of an operation in a run, summed over all workers, over many runs. A disturbance (another process, an
+// interrupt) only adds time, and to few operations of a run: the minimum is stable.
 struct StepTime {
   double least, middle;
 };
@@ -81,7 +81,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
   Bind(batch, &session);
   const uint32_t count = model.Program(request.program).step_count;
   std::vector<uint64_t> before(count);
-  std::vector<std::vector<double>> times(count);  // of each step, run by run
+  std::vector<std::vector<double>> times(count);  // [operation][run]
   Measure(&session, seconds, [&](uint64_t) {
     for (uint32_t i = 0; i < count; ++i) {
       uint64_t ticks = 0;
@@ -122,7 +122,7 @@ OrderedJson StepTable(const Model& model, uint32_t program, const std::vector<St
   return table;
 }
 
-// Steps of one operation together.
+// Sums by kind of operation.
 OrderedJson OperationTable(const OrderedJson& steps) {
   OrderedJson table = OrderedJson::object();
   for (const OrderedJson& step : steps) {
@@ -181,7 +181,7 @@ void Print(std::ostream& out, const OrderedJson& r) {
   if (r.contains("steps")) PrintSteps(out, r);
 }
 
-// What the shared code makes of the runs; names are put in here, which may be no UTF-8.
+// Result as JSON from the shared code's measurement. Names are added here, since they need not be valid UTF-8.
 OrderedJson Result(const fovea_bench& bench, const Model& model, const Session& session) {
   std::string text(fovea_bench_json(&bench, model.get(), session.get(), nullptr, 0) + 1, '\0');
   text.resize(fovea_bench_json(&bench, model.get(), session.get(), &text[0], text.size()));
@@ -236,7 +236,7 @@ void Bench(const Arguments& arguments, Console* console) {
   }
 }
 
-// A blob with its session and its inputs, which are the same of two blobs whose inputs are of the same kinds.
+// A blob with its session and inputs; two blobs whose inputs are of the same kinds get the same inputs.
 struct Contender {
   Contender(const ModelArguments& arguments, const std::string& path, const ShapeArguments& shape)
       : model(OpenAt(arguments, path)), batch(shape.MakeBatch(model)), session(model, shape.Request(model, batch)) {
@@ -290,28 +290,30 @@ void AddBench(CLI::App* app, Console* console) {
   arguments->model.AddTo(command);
   command->get_option("BLOB")->required(false);  // see below
   arguments->shape.AddTo(command);
-  AddSeconds(command, &arguments->seconds, "How long to measure");
+  AddSeconds(command, &arguments->seconds, "Measure for N seconds");
   command->add_flag("--steps", arguments->steps,
-                    "Time every step, in a second measurement: the minimum and the median of its runs,\n"
-                    "each the sum over all workers; shares and GOPS are those of the minima.\n"
-                    "For attention also the pairs of a query and a key whose score it makes, all heads\n"
-                    "together (see fovea_session_step_pairs), and the time for each");
+                    "Time every operation in a second measurement: minimum and median of its runs, each\n"
+                    "summed over all workers; shares and GOPS are from the minima. For attention also the\n"
+                    "query-key pairs whose score is computed, in all heads together (see\n"
+                    "fovea_session_step_pairs), and the time for each");
   command->add_flag("--generate", arguments->generate,
-                    "A decoder that goes on with texts: prompts, then a token of each text at a time");
+                    "Measure a decoder that continues texts: prefill, then one token of each text per step");
   const auto positive = CLI::Range(1, 1 << 20);
-  command->add_option("--texts", arguments->generation.texts, "With --generate: texts at a time")->check(positive);
-  command->add_option("--beams", arguments->generation.beams, "With --generate: texts in the making of each text")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--prompt-tokens", arguments->generation.prompt_tokens, "With --generate: tokens of a prompt")
+  command->add_option("--texts", arguments->generation.texts, "With --generate: generate N texts at a time")
       ->check(positive);
-  command->add_option("--new-tokens", arguments->generation.new_tokens, "With --generate: tokens that follow")
+  command->add_option("--beams", arguments->generation.beams, "With --generate: search with N beams for each text")
+      ->check(CLI::Range(1, 256));
+  command->add_option("--prompt-tokens", arguments->generation.prompt_tokens, "With --generate: length of each prompt")
+      ->check(positive);
+  command
+      ->add_option("--new-tokens", arguments->generation.new_tokens,
+                   "With --generate: tokens to generate for each prompt")
       ->check(positive);
   AddCacheType(command, &arguments->cache_type);
   command
-      ->add_option(
-          "--compare", arguments->compare,
-          "Another blob that reads the same rows, run by run in turn: the ratio of the medians of their times,\n"
-          "above 1 if it takes longer, and percentiles of the ratios of neighbouring runs")
+      ->add_option("--compare", arguments->compare,
+                   "Alternate runs with another blob that reads the same rows: print the ratio of the median times\n"
+                   "(above 1 if the other takes longer) and percentiles of the ratios of neighbouring runs")
       ->type_name("BLOB")
       ->excludes("--steps")
       ->excludes("--generate");

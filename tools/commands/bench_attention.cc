@@ -1,5 +1,5 @@
-// fovea bench attention: how the cost of each pattern grows, beside what theory says and beside convolution and
-// recurrent layers.
+// fovea bench attention: how time and memory of each attention pattern grow with the number of rows, compared with the
+// expected law, with convolution and with recurrent layers.
 #include <fmt/format.h>
 
 #include <memory>
@@ -52,8 +52,8 @@ OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& al
 void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
   out << fmt::format("{} heads of {}, products in {}, {} workers, {}\n", request.heads, request.head_size,
                      NameOf(kProducts, request.products), request.workers, fovea_simd_target());
-  out << "Time is the fastest run's; bytes are inputs, outputs, scratch and weights; keys those whose score a query "
-         "makes, or rows that a step of a layer sees.\n";
+  out << "Time: the fastest run. Bytes: inputs, outputs, scratch and weights. Keys: those whose score a query "
+         "computes, or the rows that one step of a layer reads.\n";
   for (const CostSeries& series : all) {
     const bool by_rows = series.variable == "n";
     out << fmt::format("\n{}{}\n{:>8} {:>12} {:>11} {:>10} {:>9}\n", series.name,
@@ -105,10 +105,10 @@ void Run(const Arguments& arguments, Console* console) {
 
 void AddBenchAttention(CLI::App* bench, Console* console) {
   CLI::App* command = bench->add_subcommand(
-      "attention", "Measure how the cost of attention grows, by pattern, beside convolution and recurrent layers");
+      "attention", "Measure how the cost of attention patterns, convolution and recurrent layers grows with the rows");
   auto arguments = std::make_shared<Arguments>();
   CostRequest& request = arguments->request;
-  command->add_option("--max-n", request.max_n, "Most rows; from 128 on they double")
+  command->add_option("--max-n", request.max_n, "Measure up to N rows, doubling from 128")
       ->check(CLI::Range(128, 1 << 20))
       ->capture_default_str();
   command->add_option("--heads", request.heads, "Heads")->check(CLI::Range(1, 64))->capture_default_str();
@@ -116,12 +116,12 @@ void AddBenchAttention(CLI::App* bench, Console* console) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   AddChoice(command, "--products", &request.products, kProducts,
-            "Type of products, where the CPU has an instruction for it")
+            "Compute products in this type, where the CPU has an instruction for it")
       ->type_name("TYPE")
       ->capture_default_str();
-  AddSeconds(command, &request.seconds, "How long to measure each point");
+  AddSeconds(command, &request.seconds, "Measure each point for N seconds");
   AddWorkers(command, &request.workers);
-  command->add_option("--svg", arguments->svg, "Also draw times over rows to this file")->type_name("FILE");
+  command->add_option("--svg", arguments->svg, "Also plot times over rows, as SVG")->type_name("FILE");
   AddJson(command, &arguments->json);
   command->footer("Example:\n  fovea bench attention --max-n 16384 --workers 2 --svg attention.svg");
   command->callback([=] { Run(*arguments, console); });

@@ -1,4 +1,4 @@
-// fovea check: does a model compute what a file of golden tensors says?
+// fovea check: compares what a model computes with the golden tensors of a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,33 +64,33 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddCheck(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("check", "Compare a model's results with golden tensors");
+  CLI::App* command = app->add_subcommand("check", "Compare a model's outputs with golden tensors");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   CheckOptions& options = arguments->options;
   command->add_option("GOLDEN", arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>")
       ->required();
-  command->add_option("--rtol", options.rtol, "Allowed difference, times the reference's largest magnitude ..")
+  command
+      ->add_option("--rtol", options.rtol,
+                   "Allow differences of X times the largest magnitude of the reference, plus --atol")
       ->capture_default_str();
-  command->add_option("--atol", options.atol, ".. plus this")->capture_default_str();
-  command->add_option("--cosine", arguments->cosine, "Ask for this cosine instead of the tolerance")
+  command->add_option("--atol", options.atol, "Allow differences of X, plus --rtol")->capture_default_str();
+  command->add_option("--cosine", arguments->cosine, "Require this cosine instead of --rtol and --atol")
       ->check(CLI::Range(-1.0, 1.0));
-  AddRepeated(command, "--case", &options.cases, "This case only");
-  command->add_flag("--skip", options.skip_unknown, "Inputs and outputs that the model does not have are left out");
+  AddRepeated(command, "--case", &options.cases, "Check only this case");
+  command->add_flag("--skip", options.skip_unknown, "Ignore inputs and outputs that the model does not have");
   AddProgram(command, &options.program);
   AddWorkers(command, &options.workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Rows that attention_mask leaves out are not compared. A case with <case>.in.segments.<space> (the rows of each "
-      "segment, for\n"
-      "every input space with a parent) has no padding: inputs and outputs are [rows, width], attention weights [query "
-      "rows, heads,\n"
-      "longest key segment]. A case <program>/<name> is of that program;\n"
-      "<case>#0, <case>#1, .. are steps of one session. Where there is <case>.out64.<output>, it is compared "
-      "instead of <case>.out.<output>.\n"
-      "Exit status 1 if anything differs.\n"
-      "Examples:\n  fovea check model.fovea golden.safetensors\n"
-      "  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a");
+      R"(Rows that attention_mask excludes are not compared. A case with <case>.in.segments.<space> (the rows of each
+segment, for every input space with a parent) has no padding: inputs and outputs are [rows, width], attention
+weights [query rows, heads, longest key segment]. A case <program>/<name> runs that program; <case>#0, <case>#1, ... are
+consecutive runs of one session. If <case>.out64.<output> exists, it is compared instead of <case>.out.<output>.
+Exit status 1 if anything differs.
+Examples:
+  fovea check model.fovea golden.safetensors
+  fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a)");
   command->callback([=] { Run(*arguments, console); });
 }
 

@@ -24,13 +24,13 @@ int Report(Console* console, std::string message, const char* hint = "") {
 int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
                 std::ostream& err) {
   Console console{out, err};
-  CLI::App app("Attention models in exact memory: convert, inspect, run, check and measure.", "fovea");
+  CLI::App app("Run attention models in exact memory: convert, inspect, run, check and measure.", "fovea");
   app.set_version_flag("--version", [] {
     return fmt::format("fovea {} (blob format {}, {})", fovea_version(), fovea_blob_version(), fovea_simd_target());
   });
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
-  app.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' has examples.");
+  app.footer("Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' shows examples.");
   for (const AddCommand add : commands) add(&app, &console);
   try {
     const auto named = [&](CLI::App* command) { return command->get_name() == argv[1]; };

@@ -10,7 +10,7 @@ namespace fovea::tools {
 
 enum ExitStatus { kExitOk = 0, kExitFailedCheck = 1, kExitBadInput = 2 };
 
-// What a subcommand gets: where to write (results to `out`, errors and progress to `err`), and the exit status to set.
+// Passed to a subcommand: streams for results (`out`) and for errors and progress (`err`), and the exit status to set.
 struct Console {
   std::ostream& out;
   std::ostream& err;
@@ -20,7 +20,7 @@ struct Console {
 // Runs one command line. Errors are one line on `err`, beginning with "fovea: ".
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
 
-// The same of a program that has these subcommands only.
+// Same for a program with these subcommands only.
 using AddCommand = void (*)(CLI::App* app, Console* console);
 int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
                 std::ostream& err);

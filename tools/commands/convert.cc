@@ -33,7 +33,7 @@ constexpr size_t kWorstShown = 10;
 
 struct Arguments {
   ConvertOptions options;
-  std::optional<DType> weights = DType::kF32;  // none: each as --keep wants it
+  std::optional<DType> weights = DType::kF32;  // none: --weights auto, which --keep controls
   double keep = 0.999;
   std::string report, sample_file, sample_ids, layers, select, plot;
   bool asks_mix = false;
@@ -138,16 +138,17 @@ void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
 }
 
 void PrintMix(std::ostream& out, const MixReport& mix) {
-  out << fmt::format("\nTypes that keep a mean cosine of {}; lost where one weight alone is of a type\n", mix.keep);
+  out << fmt::format("\nTypes that keep a mean cosine of {}; loss when only this weight is stored as int4 or int8\n",
+                     mix.keep);
   out << "  type       int4      int8  name\n";
   for (const MixedWeight& w : mix.weights) {
     out << fmt::format("  {:<5} {:>9.2e} {:>9.2e}  {}\n", NameOf(w.type), w.int4_loss, w.int8_loss, Printable(w.name));
   }
-  out << fmt::format("\nMixes that were tried\n  {:>16}  cosine\n", "bytes of tensors");
+  out << fmt::format("\nMixes tried\n  {:>16}  cosine\n", "bytes of tensors");
   for (const MixPoint& p : mix.curve) out << fmt::format("  {:>16}  {:.6f}\n", Grouped(p.bytes), p.cosine);
 }
 
-// What mixes lose over their bytes.
+// Plots the loss of each mix of types over its size in bytes.
 std::string DrawMix(const MixReport& mix) {
   Curve tried = {"mixes of int4, int8 and f16", {}}, wanted = {fmt::format("kept: {}", mix.keep), {}};
   for (const MixPoint& p : mix.curve) {
@@ -155,7 +156,7 @@ std::string DrawMix(const MixReport& mix) {
     if (p.cosine < 1) tried.points.emplace_back(bytes, 1 - p.cosine);
     if (mix.keep < 1) wanted.points.emplace_back(bytes, 1 - mix.keep);
   }
-  return LogPlot("What storing weights shorter loses", "bytes of all tensors", "1 - cosine", {tried, wanted});
+  return LogPlot("Loss of storing weights in fewer bits", "bytes of all tensors", "1 - cosine", {tried, wanted});
 }
 
 void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions& options, bool verbose) {
@@ -185,14 +186,14 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
   if (!report.outputs.empty()) {
     out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
     for (const OutputReport& o : report.outputs) {
-      out << fmt::format("  {:<24} lowest cosine {:.6f}, {:.6f} with channels at one scale  ", Printable(o.name),
+      out << fmt::format("  {:<24} lowest cosine {:.6f}, {:.6f} with channels scaled equally  ", Printable(o.name),
                          o.lowest_cosine, o.lowest_scaled_cosine)
           << fmt::format("largest difference {:.3g} of {:.3g}\n", o.max_abs_difference, o.max_abs);
     }
   }
   if (!report.lengths.empty()) {
-    out << fmt::format("\nAgainst the same without the pattern, a text of random ids, {} workers, {}\n", report.workers,
-                       Printable(report.lengths[0].output.name));
+    out << fmt::format("\nAgainst the same model without the pattern, on a text of random ids, {} workers, {}\n",
+                       report.workers, Printable(report.lengths[0].output.name));
     out << "     rows   without ms   with ms   ratio   lowest cosine   mean\n";
     for (const LengthReport& l : report.lengths) {
       out << fmt::format("  {:>7} {:>12.2f} {:>9.2f} {:>7.2f} {:>15.6f} {:>8.6f}\n", l.rows, 1e3 * l.before_seconds,
@@ -201,8 +202,8 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
     }
   }
   if (!report.unused.empty()) {
-    out << fmt::format("\n{} stored tensors are not needed{}\n", report.unused.size(),
-                       verbose ? ":" : " (which: --verbose)");
+    out << fmt::format("\n{} stored tensors are not used{}\n", report.unused.size(),
+                       verbose ? ":" : " (listed with --verbose)");
     for (size_t i = 0; verbose && i < report.unused.size(); ++i) out << "  " << Printable(report.unused[i]) << "\n";
   }
   out << fmt::format("\n{}: {} bytes ({})\n", options.output, Grouped(report.blob_bytes),
@@ -216,7 +217,7 @@ Choices<Type> Types(std::initializer_list<DType> types) {
   return choices;
 }
 
-// Arrays of a layer's size come and go: their pages are used again instead of being asked for and cleared each time.
+// Keeps freed pages for reuse: arrays of a layer's size are allocated again and again, and the kernel clears new pages.
 void KeepPages() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
@@ -228,13 +229,13 @@ void Run(const Arguments& arguments, Console* console) {
   KeepPages();
   ConvertOptions options = arguments.options;
   if (arguments.weights) {
-    if (arguments.asks_mix) Fail("--keep and --plot go with --weights auto");
+    if (arguments.asks_mix) Fail("--keep and --plot need --weights auto");
     options.weights = *arguments.weights;
   } else {
     options.keep = arguments.keep;
   }
   if (!arguments.layers.empty()) {
-    if (!options.pattern.narrows()) Fail("--layers goes with --window, --global or --top-k");
+    if (!options.pattern.narrows()) Fail("--layers needs --window, --global or --top-k");
     options.pattern.layers = ReadLayers(arguments.layers);
   }
   if (!arguments.select.empty()) options.pattern.selections = ReadSelections(arguments.select);
@@ -276,22 +277,23 @@ void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers, st
   const CLI::Range counts(1, 1 << 20);
   command
       ->add_option("--window", pattern->window,
-                   "Cheaper attention for a model that was trained without it: rows see so many rows\n"
-                   "around them, half on either side, or before them where attention is causal")
+                   "Sliding window: attend to N rows around a row, half on either side, or to the N rows\n"
+                   "before it where attention is causal; also for models trained without a window")
       ->check(counts);
   command
       ->add_option("--global", pattern->global_first,
-                   "So many rows at a text's beginning see all and are seen by all; first: one, [CLS]")
+                   "Global attention for the first N rows of each text; 'first': for one, [CLS]")
       ->transform(CLI::Transformer(std::map<std::string, std::string>{{"first", "1"}}))
       ->check(counts);
-  command->add_option("--top-k", pattern->top_k, "Only so many keys of each row, those with the highest scores")
-      ->check(counts);
-  command->add_option("--layers", *layers, "Where: as 2-11 or 0,4-7, counted from 0; default: all")
+  command->add_option("--top-k", pattern->top_k, "Attend only to the N keys with the highest scores")->check(counts);
+  command
+      ->add_option("--layers", *layers,
+                   "Apply --window, --global and --top-k to these layers: 2-11 or 0,4-7; default: all")
       ->type_name("LAYERS");
   command
       ->add_option("--select", *select,
-                   "As 0.5@4: from layer 4 on half of a text's rows, those that rows look at most in the layer\n"
-                   "before; several by commas, each of the rows that are left. The others stay as they were")
+                   "0.5@4: from layer 4 on, compute only the half of a text's rows that received the most\n"
+                   "attention in layer 3; other rows stay as they are. Comma-separated, applied in turn")
       ->type_name("SHARE@LAYER");
 }
 
@@ -299,17 +301,17 @@ void AddWeights(CLI::App* command, Arguments* arguments) {
   Choices<std::optional<DType>> types = Types<std::optional<DType>>({DType::kF32, DType::kF16, DType::kI8, DType::kI4});
   types.emplace_back("auto", std::nullopt);
   AddChoice(command, "--weights", &arguments->weights, types,
-            "How linear layers and embeddings are stored: f32, f16, int8 or int4, or auto: each of\n"
-            "them as int4, int8 or f16, as few bytes as --keep allows")
+            "Store linear layers and embeddings as f32, f16, int8 or int4; auto: choose int4, int8 or\n"
+            "f16 for each, with as few bytes as --keep allows")
       ->type_name("TYPE")
       ->capture_default_str();
   CLI::Option* keep =
       command->add_option("--keep", arguments->keep,
-                          "With --weights auto: the mean cosine of outputs with those of f32 weights, of\n"
-                          "each output, on the samples, with channels as they are and at one scale");
+                          "With --weights auto: keep this mean cosine between outputs of the blob and of f32 weights;\n"
+                          "for each output, on the samples, with channels as they are and scaled equally");
   keep->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  CLI::Option* plot =
-      command->add_option("--plot", arguments->plot, "With --weights auto: draw what mixes of types lose");
+  CLI::Option* plot = command->add_option("--plot", arguments->plot,
+                                          "With --weights auto: plot loss over bytes of the mixes tried, as SVG");
   plot->type_name("FILE");
   for (CLI::Option* option : {keep, plot}) option->each([=](const std::string&) { arguments->asks_mix = true; });
 }
@@ -317,17 +319,17 @@ void AddWeights(CLI::App* command, Arguments* arguments) {
 void AddSamples(CLI::App* command, Arguments* arguments) {
   SampleSources* samples = &arguments->options.samples;
   CLI::Option* text =
-      AddRepeated(command, "--sample-text", &samples->texts, "Text to calibrate and measure integer weights on");
+      AddRepeated(command, "--sample-text", &samples->texts, "Calibrate and measure integer weights on this text");
   CLI::Option* file =
-      command->add_option("--sample-file", arguments->sample_file, "File with such texts, one per line");
+      command->add_option("--sample-file", arguments->sample_file, "Calibrate and measure on the lines of FILE");
   const std::vector<CLI::Option*> others = {
       command->add_option("--sample-ids", arguments->sample_ids,
-                          "File with a text's token ids on each line, with spaces between them: to measure and\n"
-                          "calibrate a model without a tokenizer on"),
-      AddRepeated(command, "--sample-wav", &samples->sounds, "Sound file to measure and calibrate on"),
-      AddRepeated(command, "--sample-image", &samples->pictures, "Picture to measure and calibrate on"),
+                          "Calibrate and measure on the lines of FILE, each the token ids of a text, separated by\n"
+                          "spaces: for models without a tokenizer"),
+      AddRepeated(command, "--sample-wav", &samples->sounds, "Calibrate and measure on this sound file"),
+      AddRepeated(command, "--sample-image", &samples->pictures, "Calibrate and measure on this image"),
       command->add_option("--sample-input", samples->tensors,
-                          "Safetensors file with a program's inputs, as --input of fovea run has them")};
+                          "Calibrate and measure on a program's inputs, a safetensors file as for fovea run --input")};
   text->type_name("TEXT");
   file->type_name("FILE");
   for (size_t i = 0; i < others.size(); ++i) {
@@ -340,7 +342,7 @@ void AddSamples(CLI::App* command, Arguments* arguments) {
 
 void AddConvert(CLI::App* app, Console* console) {
   CLI::App* command =
-      app->add_subcommand("convert", "Make a blob from a model directory, a GGUF file or a description");
+      app->add_subcommand("convert", "Convert a model directory, a GGUF file or a description to a blob");
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions& options = arguments->options;
   command
@@ -350,54 +352,52 @@ void AddConvert(CLI::App* app, Console* console) {
   command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
   AddWeights(command, arguments.get());
   AddChoice(command, "--keys", &options.keys, Types({DType::kF32, DType::kF16, DType::kBf16, DType::kI8}),
-            "How a session keeps keys and values of attention: f32, f16, bf16 or int8")
+            "Store the KV cache as f32, f16, bf16 or int8")
       ->type_name("TYPE")
       ->capture_default_str();
   AddChoice(command, "--products", &options.products, Types({DType::kF32, DType::kBf16, DType::kI8}),
-            "How attention multiplies where the CPU has an instruction for it: f32, bf16\n"
-            "(queries with keys, weights with values) or int8 (queries with keys)")
+            "Compute the products of attention in f32, bf16 (queries with keys, weights with values) or\n"
+            "int8 (queries with keys), where the CPU has an instruction for it")
       ->type_name("TYPE")
       ->capture_default_str();
   AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);
-  AddPackTargets(command, "--pack", &options.pack, "Add weights packed for such a machine");
+  AddPackTargets(command, "--pack", &options.pack, "Add weights packed for this target");
   command
       ->add_option("--source", options.source,
-                   "With graph.json: where its weights and vocabularies lie, before those beside it")
+                   "With graph.json: directory of weights and vocabularies, searched before its own")
       ->type_name("DIR");
   command
       ->add_option("--task", options.task,
-                   "What the model is for, if not what its directory says: embedding,\n"
-                   "encoder (of a model that has a decoder, too),\n"
-                   "sequence-classification, token-classification,\n"
-                   "image-classification, audio-classification,\n"
-                   "semantic-segmentation, ctc, text, image, masked-lm,\n"
-                   "causal-lm or seq2seq-lm")
+                   "Task, if not the one that the directory states: embedding, encoder (of a model\n"
+                   "that also has a decoder), sequence-classification, token-classification,\n"
+                   "image-classification, audio-classification, semantic-segmentation, ctc, text,\n"
+                   "image, masked-lm, causal-lm or seq2seq-lm")
       ->type_name("TASK");
   command
       ->add_option("--as", options.family,
-                   "Read the directory as one with this model_type (bert, llama, ..): for a type that\n"
-                   "is not known, or code of its own, that computes the same")
+                   "Read the directory as this model_type (bert, llama, ...): for an unknown type, or one with\n"
+                   "custom code, that computes the same")
       ->type_name("FAMILY");
   AddRepeated(command, "--image-size", &options.image_sizes,
-              "Height and width of images, if not as configured; several times: a program for each")
+              "Height and width of images, if not as configured; a program for each")
       ->type_name("HxW");
   AddSamples(command, arguments.get());
   const Choices<Comparison> comparisons = {
       {"none", Comparison::kNone}, {"quick", Comparison::kQuick}, {"full", Comparison::kFull}};
   AddChoice(command, "--compare", &options.compare, comparisons,
-            "Run the blob against f32 weights: none, quick (4 texts of up to 64 tokens)\n"
-            "or full (17 texts of up to 512); texts that are given take the place of these")
+            "Compare with outputs of f32 weights: none, quick (4 texts of up to 64 tokens) or\n"
+            "full (17 texts of up to 512); the --sample options replace these texts")
       ->type_name("DEPTH")
       ->capture_default_str();
   command->add_flag("!--no-calibration", options.calibrate,
-                    "Round integer weights to the nearest, without running the model: fast, with little memory,\n"
+                    "Round integer weights to nearest without running the model: fast, little memory,\n"
                     "less exact");
-  command->add_option("--report", arguments->report, "Write the report as JSON too")->type_name("FILE");
+  command->add_option("--report", arguments->report, "Also write the report as JSON")->type_name("FILE");
   command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
   AddJson(command, &arguments->json);
   command->footer(
-      "Prints what storing the weights so cost: per tensor, and end to end against f32 weights; of a pattern laid\n"
-      "over attention also the time against the length of texts.\n"
+      "Prints the error of storing the weights in the type chosen: per tensor, and end to end against f32 weights.\n"
+      "With --window, --global, --top-k or --select it also prints run times by text length.\n"
       "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
       "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm\n"
       "  fovea convert bert/ -o windowed.fovea --window 256 --global first --layers 2-11 --sample-file texts.txt\n"

@@ -1,4 +1,4 @@
-// fovea eval: how good a blob is, and how near another one is to it.
+// fovea eval: the quality of a model on labelled samples, and its agreement with another one.
 #include <fmt/format.h>
 
 #include <memory>
@@ -71,22 +71,23 @@ EvaluationRequest RequestOf(const Arguments& arguments) {
   return request;
 }
 
-// The first ones in full; many files may have the same.
+// Prints the first notes in full and counts the rest: many files may have the same note.
 void PrintNotesOfMany(const OrderedJson& told, std::ostream& err) {
   constexpr size_t kInFull = 3;
   if (!told.contains("notes")) return;
   const auto notes = told["notes"].get<std::vector<std::string>>();
   for (size_t i = 0; i < notes.size() && i < kInFull; ++i) err << "fovea: " << Printable(notes[i]) << "\n";
-  if (notes.size() > kInFull) err << fmt::format("fovea: and {} such notes more (--json)\n", notes.size() - kInFull);
+  if (notes.size() > kInFull) err << fmt::format("fovea: {} more notes (--json prints all)\n", notes.size() - kInFull);
 }
 
 void Eval(const Arguments& arguments, Console* console) {
   const bool classes = !arguments.labels.empty() || !arguments.pictures.empty() || !arguments.sounds.empty();
   if (!classes && arguments.pairs.empty() && arguments.perplexity.empty() && arguments.texts.empty()) {
-    Fail("give --labels, --pairs, --images, --sounds, --perplexity or --texts");
+    Fail("no samples; give --labels, --pairs, --images, --sounds, --perplexity or --texts");
   }
-  if (!arguments.texts.empty() && arguments.compare.empty()) Fail("--texts says what to --compare two blobs on");
-  if (!arguments.html.empty() && !classes) Fail("--html goes with --labels, --images and --sounds");
+  if (!arguments.texts.empty() && arguments.compare.empty())
+    Fail("--texts needs --compare: without labels only the agreement of two blobs can be measured");
+  if (!arguments.html.empty() && !classes) Fail("--html needs --labels, --images or --sounds");
   std::vector<std::unique_ptr<Model>> opened;
   std::vector<const Model*> models;
   for (const std::string& path : {arguments.model.path, arguments.compare}) {
@@ -126,53 +127,52 @@ void Eval(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddEval(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("eval", "Say how good a model is, and how near another one is to it");
+  CLI::App* command = app->add_subcommand("eval", "Evaluate a model on labelled samples, or compare two");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  command->add_option("--compare", arguments->compare, "Another blob, whose numbers stand beside; both take turns")
+  command->add_option("--compare", arguments->compare, "Evaluate another blob as well; runs alternate")
       ->type_name("BLOB");
-  CLI::Option_group* what = command->add_option_group("Samples", "What it is tried on, one of:");
+  CLI::Option_group* what = command->add_option_group("Samples", "Samples to evaluate on, one of:");
   const auto file = [&](const char* option, std::string* path, const char* help) {
     return what->add_option(option, *path, help)->type_name("FILE");
   };
-  file("--labels", &arguments->labels, "Lines of a text, a tab, its class; or text, tab, text, tab, class of the pair");
-  file("--pairs", &arguments->pairs, "Lines of two texts and a score that says how near they are, with tabs between");
-  file("--images", &arguments->pictures, "Lines of a picture's path, a tab, its class; paths count from this file");
-  file("--sounds", &arguments->sounds, "Lines of a sound file's path, a tab, its class");
-  file("--perplexity", &arguments->perplexity, "A text that a decoder is to foretell");
-  file("--texts", &arguments->texts, "With --compare: a text in each line, of which nothing is known");
+  file("--labels", &arguments->labels, "Lines of text, tab, class; or of text, tab, text, tab, class of the pair");
+  file("--pairs", &arguments->pairs, "Lines of text, tab, text, tab, similarity score");
+  file("--images", &arguments->pictures, "Lines of image path, tab, class; paths are relative to FILE");
+  file("--sounds", &arguments->sounds, "Lines of audio file path, tab, class; paths are relative to FILE");
+  file("--perplexity", &arguments->perplexity, "Text on which to measure a decoder's perplexity");
+  file("--texts", &arguments->texts, "With --compare: one unlabelled text per line");
   what->require_option(0, 1);
-  command->add_flag("--lines", arguments->lines, "With --perplexity: each line is a text of its own")
+  command->add_flag("--lines", arguments->lines, "With --perplexity: take each line as a separate text")
       ->needs("--perplexity");
   command
       ->add_option("--stride", arguments->stride,
-                   "With --perplexity: tokens from one window to the next; default: half a window")
+                   "With --perplexity: advance windows by N tokens; default: half a window")
       ->check(CLI::Range(1, 1 << 24))
       ->needs("--perplexity");
   AddCacheType(command, &arguments->cache_type)->needs("--perplexity");
-  command->add_option("--html", arguments->html, "Write the classes as a page, too")->type_name("FILE");
+  command->add_option("--html", arguments->html, "Also write the results for classes as an HTML page")
+      ->type_name("FILE");
   AddMaxLength(command, &arguments->runner.max_length);
   AddDimensions(command, &arguments->runner.dimensions)->needs("--pairs");
-  command->add_option("--batch", arguments->batch_size, "Samples, or windows of texts, at a time")
+  command->add_option("--batch", arguments->batch_size, "Run N samples, or windows of texts, at a time")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   AddProgram(command, &arguments->runner.program);
   AddWorkers(command, &arguments->runner.workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Classes: accuracy, F1 (the mean over classes that occur), and what is taken for what. Pairs: how the cosine of\n"
-      "both embeddings (of a masked language model the dot product of its weights of words), or the one score of a "
-      "model\n"
-      "that reads pairs, goes with the score. A text: perplexity over "
-      "all\n"
-      "tokens with a token before them, in windows of the model's length (or --max-length), of which only tokens that\n"
-      "no window before had count; bits a byte compare models with other tokens. --compare adds how often both say\n"
-      "the same, cosines of their outputs, and the ratio of their times with its spread.\n"
-      "Examples:\n"
-      "  fovea eval model.fovea --labels test.tsv --html report.html\n"
-      "  fovea eval model.fovea --compare model-int8.fovea --pairs sts.tsv --workers 2\n"
-      "  fovea eval decoder.fovea --perplexity book.txt --stride 128\n"
-      "  fovea eval model.fovea --compare model-int8.fovea --texts lines.txt --json");
+      R"(Classes: accuracy, F1 (the mean over classes that occur) and the confusion matrix.
+Pairs: correlation of the scores with the cosine of both embeddings (for a masked language model the dot product of
+its sparse word weights), or with the one output of a model that reads pairs.
+Texts: perplexity over all tokens that have a token before them, in windows of the model's length (or --max-length),
+where each token counts in one window only; bits per byte compare models with different tokenizers.
+--compare adds how often both models agree, cosines of their outputs, and the ratio of their times with its spread.
+Examples:
+  fovea eval model.fovea --labels test.tsv --html report.html
+  fovea eval model.fovea --compare model-int8.fovea --pairs sts.tsv --workers 2
+  fovea eval decoder.fovea --perplexity book.txt --stride 128
+  fovea eval model.fovea --compare model-int8.fovea --texts lines.txt --json)");
   command->callback([=] { Eval(*arguments, console); });
 }
 

@@ -1,4 +1,4 @@
-// fovea generate: texts into texts, and which words the decoder looked at.
+// fovea generate: continues texts or maps texts to texts, and shows what the decoder attended to.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ struct Arguments {
   bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
 };
 
-// A line for each token, a column for each token of the input: the darker the more it was looked at.
+// Draws the attention map: a line for each output token, a column for each input token, darker for larger weights.
 std::string Picture(const Generation& generation, const std::vector<std::string>& columns,
                     const std::vector<std::string>& rows) {
   static constexpr char kShades[] = " .:-=+*#%@";
@@ -47,7 +47,7 @@ std::string Picture(const Generation& generation, const std::vector<std::string>
   return picture;
 }
 
-// A line for each token: its log-probability, and those of the likeliest tokens.
+// Formats a line for each token: log-probabilities of the token and of the likeliest ones.
 std::string Logprobs(const Model& model, const Generation& generation, const std::vector<std::string>& rows) {
   std::string lines;
   for (size_t i = 0; i < generation.logprobs.size(); ++i) {
@@ -62,7 +62,7 @@ std::string Logprobs(const Model& model, const Generation& generation, const std
   return lines;
 }
 
-// A model that guesses, and what is asked of the one that writes.
+// The draft model of speculative decoding, if any, and the request to the model that generates.
 struct Request {
   Request(const Arguments& arguments, const Model& model) {
     GenerationArguments given = arguments.generation;
@@ -79,7 +79,7 @@ struct Request {
   GenerationRequest request;
 };
 
-// "-" is what standard input has.
+// The prompt given, or for "-" the content of standard input.
 std::string PromptText(const std::string& given) {
   return given != "-" ? given : std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
@@ -90,8 +90,8 @@ void Interrupted(Console* console) {
 
 struct Inputs {
   std::vector<std::vector<int32_t>> ids;
-  std::vector<std::string> names, texts;  // no text where ids are given
-  std::vector<uint64_t> dropped;          // tokens of each text that are not read
+  std::vector<std::string> names, texts;  // texts: "" where ids are given
+  std::vector<uint64_t> dropped;          // tokens of each text that do not fit
 };
 
 Inputs InputsOf(const Arguments& arguments, const Model& model, const GenerationRequest& request, Console* console) {
@@ -119,11 +119,11 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
   }
   inputs.dropped.resize(inputs.ids.size());
   Report(cuts, console->err);
-  if (inputs.ids.empty()) Fail("give --prompt, --text, --file or --ids");
+  if (inputs.ids.empty()) Fail("nothing to read; give --prompt, --text, --file or --ids");
   return inputs;
 }
 
-// What is there of a text, as programs read it.
+// One result as JSON.
 OrderedJson JsonOf(const Model& model, const Generation& generation, const std::string& name,
                    const std::vector<std::string>& columns, const std::vector<std::string>& rows) {
   OrderedJson entry = {{"input", name},
@@ -149,7 +149,7 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
   return entry;
 }
 
-// All texts in one batch, each beside what came of it.
+// Runs all texts in one batch; prints each input with its result.
 void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
   const Request request(arguments, model);
   const Inputs inputs = InputsOf(arguments, model, request.request, console);
@@ -180,7 +180,7 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
   if (arguments.json) PrintJson(console->out, list);
 }
 
-// Each prompt and what follows it, as it comes.
+// Runs prompt by prompt; prints the continuation as it is generated.
 void RunPrompts(const Arguments& arguments, const Model& model, Console* console) {
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
@@ -202,12 +202,12 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
   ReportRoom(model, request.request, generations, console->err);
 }
 
-// Turns are the prompts, or lines of standard input until it ends. Ctrl-C ends an answer, and where none is being
-// written the chat.
+// The user's turns are the prompts, or else lines of standard input until it ends. Ctrl-C ends the answer that is being
+// generated, or else the chat.
 void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrupt, Console* console) {
-  if (arguments.json) Fail("--json is for texts that are written at once, without --chat");
+  if (arguments.json) Fail("--json is not supported in chat mode; leave out --json or --chat");
   if (!arguments.target_prefix.empty() || arguments.generation.Scores()) {
-    Fail("--target-prefix and --score go without --chat");
+    Fail("--target-prefix and --score are not supported in chat mode; leave them out");
   }
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
@@ -217,13 +217,14 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     console->out << std::endl;
     if (chat.turns_left_out() != 0) {
       console->err << fmt::format(
-          "fovea: the chat is longer than its context of {} tokens; left out: its {} oldest "
+          "fovea: the chat exceeds its context of {} tokens; dropped its {} oldest "
           "turn{}\n",
           chat.context(), chat.turns_left_out(), chat.turns_left_out() == 1 ? "" : "s");
     }
     if (answer.full) {
-      console->err << fmt::format("fovea: the answer ends for lack of room: the context has {} tokens\n",
-                                  chat.context());
+      console->err << fmt::format(
+          "fovea: the answer is cut off: the context of {} tokens is full; --context makes it larger\n",
+          chat.context());
     }
   };
   for (size_t i = 0; i < arguments.prompts.size() && !Interrupt::Happened(); ++i) {
@@ -246,7 +247,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);
   } else if (arguments.generation.Scores()) {
-    if (!arguments.draft.empty()) Fail("--score goes without --draft");
+    if (!arguments.draft.empty()) Fail("--score cannot be combined with --draft: nothing is generated");
     const GenerationRequest request = Request(arguments, model).request;
     const Inputs inputs = InputsOf(arguments, model, request, console);
     OrderedJson list =
@@ -267,52 +268,52 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddGenerate(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("generate", "Go on with texts, or turn them into others");
+  CLI::App* command = app->add_subcommand("generate", "Generate text: continue prompts, or map texts to texts");
   auto arguments = std::make_shared<Arguments>();
   GenerationRequest* const request = &arguments->generation.request;
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   AddRepeated(command, "-p,--prompt", &arguments->prompts,
-              "A text to go on with, written as it comes; '-': standard input")
+              "Continue this text, printed as it is generated; '-': standard input")
       ->type_name("TEXT");
-  AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, with spaces between them")->type_name("IDS");
-  command->add_flag("--no-display-prompt", arguments->hide_prompt, "Write only what follows a prompt");
-  command->add_flag("--chat", arguments->chat, "Prompts, or lines of standard input, are what the user of a chat says");
-  command->add_option("--chat-template", arguments->chat_template, "chatml, llama3, ..; auto: the model's own")
+  AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, separated by spaces")->type_name("IDS");
+  command->add_flag("--no-display-prompt", arguments->hide_prompt, "Print only the continuation, not the prompt");
+  command->add_flag("--chat", arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");
+  command
+      ->add_option("--chat-template", arguments->chat_template,
+                   "Chat template: chatml, llama3, ...; auto: the model's own")
       ->type_name("NAME");
-  command->add_option("--system", arguments->system, "What a chat is told first")->type_name("TEXT");
-  command->add_option("--target-prefix", arguments->target_prefix, "How the texts that are written begin")
+  command->add_option("--system", arguments->system, "System message of a chat")->type_name("TEXT");
+  command->add_option("--target-prefix", arguments->target_prefix, "Begin each generated text with TEXT")
       ->type_name("TEXT");
   arguments->generation.AddRoom(command);
-  AddRepeated(command, "--stop", &request->stop_strings, "A string that ends a text, and is not written")
-      ->type_name("STRING");
-  command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after tokens that end a text");
+  AddRepeated(command, "--stop", &request->stop_strings, "End a text before this string")->type_name("STRING");
+  command->add_flag("--ignore-stop", arguments->ignore_stop, "Continue after end-of-text tokens");
   command
-      ->add_option("--draft", arguments->draft, "Blob of a small model of the same tokens that guesses ahead: faster")
+      ->add_option("--draft", arguments->draft,
+                   "Speculative decoding with this draft model, a small one with the same tokens")
       ->type_name("BLOB");
-  command->add_option("--draft-tokens", request->draft_tokens, "Most tokens that it guesses at a time")
+  command->add_option("--draft-tokens", request->draft_tokens, "Draft at most N tokens at a time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  command->add_flag("--alignments", request->alignments, "Where the decoder looked for each token it wrote");
+  command->add_flag("--alignments", request->alignments,
+                    "Print which input tokens the decoder attended to for each output token");
   arguments->generation.AddSearch(command);
   arguments->generation.AddSampling(command);
   arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
   command->footer(
-      "The token with the highest score is taken in every step, or with --temperature one is drawn: penalties come "
-      "first,\n"
-      "then the temperature, --top-k, --top-p and --min-p. What is drawn depends on the seed, on the number of the "
-      "text "
-      "among\n"
-      "those given and on the step. A model that takes texts of one length has them filled up with its padding token.\n"
-      "Ctrl-C ends what is being written (exit status 130); of a chat that is typed, the answer.\n"
-      "Examples:\n"
-      "  fovea generate writer.fovea --prompt \"Section: games\" --temperature 0.8 --top-p 0.95 --seed 7\n"
-      "  fovea generate assistant.fovea --chat --system \"Answer in one sentence.\"\n"
-      "  fovea generate large.fovea --prompt \"Once\" --draft small.fovea --stop \"The end\"\n"
-      "  fovea generate dates.fovea --text 20JAN19 --alignments\n"
-      "  fovea generate writer.fovea --text \"The sky is\" --score \" blue\" --score \" green\"\n"
-      "  fovea generate dates.fovea --file dates.txt --json");
+      R"(Each step takes the token with the highest score, or with --temperature samples one: penalties come first,
+then the temperature, --top-k, --top-p and --min-p. The sample depends on the seed, the index of the text and the step.
+For a model that takes texts of one length, shorter texts are filled with its padding token.
+Ctrl-C ends the text that is being generated (exit status 130), or in a chat on a terminal only the answer.
+Examples:
+  fovea generate writer.fovea --prompt "Section: games" --temperature 0.8 --top-p 0.95 --seed 7
+  fovea generate assistant.fovea --chat --system "Answer in one sentence."
+  fovea generate large.fovea --prompt "Once" --draft small.fovea --stop "The end"
+  fovea generate dates.fovea --text 20JAN19 --alignments
+  fovea generate writer.fovea --text "The sky is" --score " blue" --score " green"
+  fovea generate dates.fovea --file dates.txt --json)");
   command->callback([=] { Run(*arguments, console); });
 }
 

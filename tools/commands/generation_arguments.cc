@@ -8,74 +8,77 @@
 namespace fovea::tools {
 
 void GenerationArguments::AddSearch(CLI::App* command) {
-  command->add_option("-n,--max-tokens", request.max_tokens, "Most tokens of a text; default: as the model says");
-  command->add_option("--min-tokens", min_tokens, "Fewest tokens of a text, with the one that ends it");
+  command->add_option("-n,--max-tokens", request.max_tokens,
+                      "Generate at most N tokens; default: as the model specifies");
+  command->add_option("--min-tokens", min_tokens, "Generate at least N tokens, including the one that ends the text");
   AddCacheType(command, &request.cache_type);
-  command->add_option("--beams,--num-beams", beams, "Texts in the making of each text; default: as the model says")
+  command->add_option("--beams,--num-beams", beams, "Search with N beams; default: as the model specifies")
       ->check(CLI::Range(1, 256));
   command->add_option("--length-penalty", length_penalty,
-                      "Of beams: sums of log-probabilities are divided by the number of tokens to this power");
+                      "Beam search: divide the sum of log-probabilities by (number of tokens)^X");
   AddChoice<std::optional<uint32_t>>(
       command, "--early-stopping", &stop,
       {{"false", FOVEA_BEAMS_STOP_IF_WORSE}, {"true", FOVEA_BEAMS_STOP_FIRST}, {"never", FOVEA_BEAMS_STOP_NEVER}},
-      "Of beams: end when as many texts are found (true), when none in the making is better (false), or can be (never)")
+      "Beam search ends when N hypotheses are finished (true), or no live beam is (false) or can get (never) better")
       ->type_name("WHEN");
-  command->add_option("--hypotheses,--num-hypotheses", request.hypotheses, "Texts of each search, the best first")
+  command
+      ->add_option("--hypotheses,--num-hypotheses", request.hypotheses,
+                   "Return the N best hypotheses of each search (at most --beams)")
       ->check(CLI::Range(1, 256));
-  command->add_option("--no-repeat-ngram-size", no_repeat_ngram, "So many tokens in a row come once at most");
+  command->add_option("--no-repeat-ngram-size", no_repeat_ngram, "Generate no n-gram of N tokens twice");
   command->add_option("--encoder-no-repeat-ngram-size", no_repeat_source_ngram,
-                      "So many tokens in a row of what an encoder read do not come");
-  AddRepeated(command, "--suppress", &suppressed, "A text that is not written")->type_name("TEXT");
-  AddRepeated(command, "--suppress-ids", &suppressed_ids, "Tokens that do not follow one another, or one alone")
+                      "Generate no n-gram of N tokens that occurs in the encoder's input");
+  AddRepeated(command, "--suppress", &suppressed, "Do not generate this text")->type_name("TEXT");
+  AddRepeated(command, "--suppress-ids", &suppressed_ids, "Do not generate this token, or these tokens in sequence")
       ->type_name("IDS");
   command
-      ->add_option("--separator", request.separator,
-                   "Between tokens that are labels or ids, such as phonemes; default: as the model says")
+      ->add_option(
+          "--separator", request.separator,
+          "Join output tokens that are labels or ids, such as phonemes, with TEXT; default: as the model specifies")
       ->type_name("TEXT");
   AddWorkers(command, &request.workers);
 }
 
 void GenerationArguments::AddRoom(CLI::App* command) {
   command->add_option("--context", request.context,
-                      "For a decoder without an encoder: most tokens of a text with its prompt; default: what the "
-                      "model was\ntrained for");
+                      "Context size of a decoder without an encoder: prompt and new tokens together;\n"
+                      "default: the length that the model was trained for");
   command->add_flag("--keep-end", request.keep_end,
-                    "Of a prompt that does not fit, keep the end that leaves room for --max-tokens, or else half of "
-                    "the context");
+                    "Truncate a prompt that does not fit: keep its end and leave room for --max-tokens,\n"
+                    "or else half of the context");
 }
 
 void GenerationArguments::AddSampling(CLI::App* command) {
   fovea_sampling* const sampling = &request.sampling;
-  command
-      ->add_option("--temperature", sampling->temperature, "Draw tokens; scores are divided by it. 0: the best token")
+  command->add_option("--temperature", sampling->temperature, "Sample tokens, with logits divided by X; 0: greedy")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--top-k", sampling->top_k, "Draw among so many of the best tokens only")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--top-k", sampling->top_k, "Sample from the N likeliest tokens")->check(CLI::NonNegativeNumber);
   command
-      ->add_option("--top-p", sampling->top_p, "Draw among the fewest likeliest tokens with this probability together")
+      ->add_option("--top-p", sampling->top_p, "Sample from the fewest tokens whose probabilities sum to X (nucleus)")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--min-p", sampling->min_p, "Draw among tokens at least this times as likely as the likeliest")
+  command->add_option("--min-p", sampling->min_p, "Sample from tokens at least X times as likely as the likeliest")
       ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--repetition-penalty", sampling->repetition_penalty,
-                   "Scores of tokens that the text has are divided by it, negative ones multiplied")
+                   "Divide logits of tokens that already occur by X; multiply negative ones")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--presence-penalty", sampling->presence_penalty,
-                      "Subtracted from the scores of tokens that the text has");
-  command->add_option("--seed", sampling->seed, "Of the random numbers")->check(CLI::NonNegativeNumber);
+                      "Subtract X from logits of tokens that already occur");
+  command->add_option("--seed", sampling->seed, "Seed of the random numbers")->check(CLI::NonNegativeNumber);
   command
       ->add_option_function<uint32_t>(
           "--logprobs", [=](uint32_t count) { sampling->logprobs = 1, sampling->top_logprobs = count; },
-          "Log-probabilities of the tokens, and of so many of the likeliest ones of each step")
+          "Report log-probabilities of the tokens, and of the N likeliest tokens of each step")
       ->check(CLI::Range(0, 256))
       ->type_name("UINT");
 }
 
 void GenerationArguments::AddScoring(CLI::App* command) {
   AddRepeated(command, "--score", &scored,
-              "A text that could follow: its log-probability, and that of the end after it, instead of a new text")
+              "Score this continuation instead of generating: its log-probability, and that of the end after it")
       ->type_name("TEXT");
-  AddRepeated(command, "--score-ids", &scored_ids, "Token ids of such a text")->type_name("IDS");
+  AddRepeated(command, "--score-ids", &scored_ids, "Score a continuation given as token ids, separated by spaces")
+      ->type_name("IDS");
 }
 
 namespace {
@@ -84,7 +87,8 @@ void CheckTokens(const Model& model, const char* option, const std::string& give
   const uint32_t count = ScoredTokens(model);
   for (const int32_t token : tokens) {
     if (token >= 0 && (count == 0 || static_cast<uint32_t>(token) < count)) continue;
-    Fail("{} '{}': token {} is none of the {} that {} can write", option, given, token, count, model.name());
+    Fail("{} '{}': token {} is out of range: there are {} tokens that {} can generate", option, given, token, count,
+         model.name());
   }
 }
 
@@ -95,8 +99,8 @@ std::optional<fovea_beams> GenerationArguments::BeamsFor(const std::optional<fov
   const bool asks_for_tokens = s.temperature != 0 || s.logprobs != 0 || request.alignments ||
                                request.draft != nullptr || !request.stop_strings.empty();
   if (beams ? *beams == 1 : asks_for_tokens || !usual) {
-    if (length_penalty || stop) Fail("--length-penalty and --early-stopping go with --beams");
-    if (request.hypotheses > 1) Fail("--hypotheses {} needs as many --beams", request.hypotheses);
+    if (length_penalty || stop) Fail("--length-penalty and --early-stopping need --beams");
+    if (request.hypotheses > 1) Fail("--hypotheses {0} needs --beams {0} or more", request.hypotheses);
     return std::nullopt;
   }
   fovea_beams search = usual ? *usual : Sized<fovea_beams>();
@@ -104,7 +108,7 @@ std::optional<fovea_beams> GenerationArguments::BeamsFor(const std::optional<fov
   if (beams) search.width = *beams;
   if (length_penalty) search.length_penalty = *length_penalty;
   if (stop) search.stop = *stop;
-  if (request.hypotheses > search.width) Fail("--hypotheses {} needs as many --beams", request.hypotheses);
+  if (request.hypotheses > search.width) Fail("--hypotheses {0} needs --beams {0} or more", request.hypotheses);
   return search;
 }
 
@@ -118,7 +122,7 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model, const std:
   made.rules.no_repeat_source_ngram = no_repeat_source_ngram.value_or(defaults.no_repeat_source_ngram);
   made.rules.forbid = defaults.bad_words;
   if (request.separator && !ShowsPieces(model)) {
-    Fail("{}: --separator goes with tokens that are labels or ids; those of this tokenizer stand for text",
+    Fail("{}: --separator is for tokenizers whose tokens are labels or ids; this one decodes to text; leave it out",
          model.name());
   }
   const auto forbid = [&](const char* option, const std::string& given, std::vector<int32_t> tokens) {
@@ -138,7 +142,7 @@ OrderedJson GenerationArguments::Score(const Model& model, const std::vector<std
                                        const GenerationRequest& search, bool json, Console* console) const {
   const fovea_sampling& s = request.sampling;
   if (beams || s.temperature != 0 || request.draft != nullptr || request.alignments || !request.stop_strings.empty()) {
-    Fail("--score is about texts that are there: without --beams, --temperature, --draft, --alignments and --stop");
+    Fail("--score generates nothing: leave out --beams, --temperature, --draft, --alignments and --stop");
   }
   std::vector<std::vector<int32_t>> sources, continuations;
   std::vector<std::string> labels;
@@ -151,7 +155,7 @@ OrderedJson GenerationArguments::Score(const Model& model, const std::vector<std
   for (size_t i = 0; i < inputs.size(); ++i) {
     for (const std::string& text : scored) {
       std::vector<int32_t> tokens = ContinuationTokens(model, texts[i], text, request.separator);
-      if (tokens.empty() && !text.empty()) Fail("--score '{}': has no tokens after '{}'", text, Shortened(names[i]));
+      if (tokens.empty() && !text.empty()) Fail("--score '{}': adds no tokens to '{}'", text, Shortened(names[i]));
       add(i, text, std::move(tokens), "--score");
     }
     for (const std::string& ids : scored_ids) add(i, ids, ReadIds("--score-ids", ids), "--score-ids");

@@ -1,4 +1,4 @@
-// Options of commands that write texts.
+// Options of commands that generate text.
 #ifndef FOVEA_TOOLS_COMMANDS_GENERATION_ARGUMENTS_H_
 #define FOVEA_TOOLS_COMMANDS_GENERATION_ARGUMENTS_H_
 
@@ -18,23 +18,23 @@ struct GenerationArguments {
   std::optional<uint32_t> beams, stop, min_tokens, no_repeat_ngram, no_repeat_source_ngram;
   std::optional<float> length_penalty;
   std::vector<std::string> suppressed, suppressed_ids;
-  std::vector<std::string> scored, scored_ids;  // texts that are given, not written
+  std::vector<std::string> scored, scored_ids;  // texts to score, not generated
 
-  // How long texts get and how they are searched for.
+  // Length limits and the search: tokens, beams, what is suppressed.
   void AddSearch(CLI::App* command);
-  // How much a decoder without an encoder keeps of a text.
+  // Context size of a decoder without an encoder.
   void AddRoom(CLI::App* command);
-  // How tokens are drawn, and what is told of them.
+  // Sampling: temperature, top-k and the like, and the log-probabilities to report.
   void AddSampling(CLI::App* command);
-  // Texts whose likelihood is asked for.
+  // Continuations to score: their log-probability.
   void AddScoring(CLI::App* command);
   bool Scores() const { return !scored.empty() || !scored_ids.empty(); }
 
-  // What was given, else as the model says of the task, else in general.
+  // The options given, else the model's defaults for the task, else the general defaults.
   GenerationRequest RequestFor(const Model& model, const std::string& task = "") const;
 
-  // The likelihood of each text that is given, after each input: entries of JSON, or written to the console. `texts`:
-  // what inputs are the tokens of, "" where nobody knows; `names`: what they are called.
+  // Scores each continuation after each input; returns JSON entries or prints to the console. `texts`: the text of each
+  // input, "" if only its token ids are known; `names`: how each input is shown.
   OrderedJson Score(const Model& model, const std::vector<std::vector<int32_t>>& inputs,
                     const std::vector<std::string>& texts, const std::vector<std::string>& names,
                     const GenerationRequest& search, bool json, Console* console) const;

@@ -1,4 +1,4 @@
-// fovea inspect: what a blob holds, what its program does and the exact memory it needs.
+// fovea inspect: the content of a blob, the operations of its program and the exact memory it needs.
 #include <fmt/format.h>
 
 #include <map>
@@ -152,7 +152,7 @@ void PrintContents(std::ostream& out, const OrderedJson& blob) {
     if (++shown > 40) continue;
     out << fmt::format("  {:<26} {}\n", Printable(key), Printable(value.get<std::string>()));
   }
-  if (shown > 40) out << fmt::format("  .. {} more (--json prints them)\n", shown - 40);
+  if (shown > 40) out << fmt::format("  ... {} more (--json prints them)\n", shown - 40);
   out << "\nSpaces\n";
   for (const OrderedJson& s : blob["spaces"]) {
     const std::string parent = s["parent"].is_null() ? "" : " in " + Of(s, "parent");
@@ -231,7 +231,7 @@ void PrintNeeds(const Model& model, const Arguments& arguments, Console* console
   console->out << ProfileFor(models, arguments.explain);
 }
 
-// Of what writes one text: --rows are tokens of what an encoder reads, or of the prompt.
+// A header for generating one text: --rows is the number of tokens that an encoder reads, or of the prompt.
 std::string GenerationHeader(const Model& model, const Arguments& arguments) {
   GenerationRequest request;
   request.workers = arguments.shape.workers;
@@ -258,13 +258,13 @@ std::string GenerationHeader(const Model& model, const Arguments& arguments) {
                             GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
 }
 
-// A header is mostly for firmware, whose sizes are others.
+// Names the backend in a note, since headers are mostly for firmware, which has another backend and other sizes.
 void NameBackend(const Model& model, const Arguments& arguments, Console* console) {
   if (!arguments.header || arguments.model.backend != FOVEA_BACKEND_DEFAULT) return;
   if (Text(model.Info().backend) == "highway") return;
   console->err << fmt::format(
-      "note: these bytes are for a library with {0}; firmware has none: --backend highway prints what it needs, "
-      "--backend {0} these without this note\n",
+      "note: these sizes are for a library with {0}, which firmware lacks; --backend highway prints its sizes, "
+      "--backend {0} prints these without this note\n",
       Text(model.Info().backend));
 }
 
@@ -280,7 +280,8 @@ void Inspect(const Arguments& arguments, Console* console) {
   SessionRequest request = arguments.shape.Request(model, batch);
   if (arguments.explain) {
     request.taps = Explainer(model, request.program).taps();
-    if (request.taps.empty()) Fail("{}: no metadata explain.<space> names what decides", model.name());
+    if (request.taps.empty())
+      Fail("{}: --explain needs a blob with metadata explain.<space>; leave it out", model.name());
   }
   Session session(model, request);
   if (arguments.header) {
@@ -303,30 +304,34 @@ void Inspect(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddInspect(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("inspect", "Show what a blob holds, what runs and the exact memory it needs");
+  CLI::App* command =
+      app->add_subcommand("inspect", "Show a blob's content, its operations and the exact memory it needs");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->shape.AddTo(command);
   CLI::Option* header =
-      command->add_flag("--header", arguments->header, "Print a C header with the memory as static arrays instead");
+      command->add_flag("--header", arguments->header, "Print a C header with static arrays of these sizes instead");
   command
       ->add_option("--text-bytes", arguments->longest_text,
-                   "With what the tokenizer needs for texts of so many bytes; default: none")
+                   "With --header: add the tokenizer's memory for texts of N bytes; default: none")
       ->needs(header);
   CLI::Option* generation =
       command
           ->add_flag("--generation", arguments->generation,
-                     "Of what writes a text: with --rows tokens that an encoder reads, or in the prompt")
+                     "With --header: memory for generating a text; --rows is the length of the input or prompt")
           ->needs(header);
-  command->add_option("--max-tokens", arguments->max_tokens, "Most tokens of that text; default: as the model says")
+  command
+      ->add_option("--max-tokens", arguments->max_tokens,
+                   "With --generation: generate at most N tokens; default: as the model specifies")
       ->needs(generation);
   command
       ->add_flag("--explain", arguments->explain,
-                 "Of a session that keeps the weights of the words and sentences that decide, as 'fovea run' does")
+                 "Include the attention maps of words and sentences that 'fovea run' explains results with")
       ->excludes(generation);
-  CLI::Option* needs =
-      command->add_flag("--needs", arguments->needs, "Print what a build of the library must include instead");
-  AddRepeated(command, "--also", &arguments->also, "A further blob that the same build must run")->needs(needs);
+  CLI::Option* needs = command->add_flag("--needs", arguments->needs,
+                                         "Print the operations and features that a build of the library needs instead");
+  AddRepeated(command, "--also", &arguments->also, "With --needs: another blob that the same build must run")
+      ->needs(needs);
   AddJson(command, &arguments->json);
   command->footer(
       "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"

@@ -1,4 +1,4 @@
-// fovea pack: gives a blob packed weights, so that a model of it holds none in memory.
+// fovea pack: adds weights packed for a target, so that a model needs no memory for them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -28,7 +28,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (file.size() == 0) Fail("{}: the file is empty", arguments.path);
   const std::vector<BlobPacked> packed = Pack(file.data(), file.size(), arguments.path, targets);
   for (const BlobPacked& section : packed) {
-    if (section.bytes.empty()) Fail("{}: this library packs none of its weights", arguments.path);
+    if (section.bytes.empty()) Fail("{}: no weights of it can be packed", arguments.path);
   }
   const std::vector<uint8_t> blob = ReplacePacked(file.data(), packed);
   const Model model(file.data(), file.size(), arguments.path, {FOVEA_BACKEND_HIGHWAY, true});
@@ -53,16 +53,16 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddPack(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("pack", "Add weights as a machine multiplies them, to be read in place");
+  CLI::App* command = app->add_subcommand("pack", "Add weights packed for a target, to be used in place");
   auto arguments = std::make_shared<Arguments>();
   AddBlob(command, &arguments->path);
-  AddPackTargets(command, "--target", &arguments->targets, "Pack for such a machine; default: host");
-  command->add_option("-o,--output", arguments->output, "Blob to write; default: BLOB itself is replaced")
+  AddPackTargets(command, "--target", &arguments->targets, "Pack for this target; default: host");
+  command->add_option("-o,--output", arguments->output, "Write the blob to FILE; default: replace BLOB")
       ->type_name("FILE");
   AddJson(command, &arguments->json);
   command->footer(
-      "Packed weights that the blob has are replaced. Without them, or on another machine, a model packs into its own\n"
-      "memory when it is made.\n"
+      "Replaces packed weights that the blob already has. Without packed weights, or on another machine, a model\n"
+      "packs them into its own memory when it is created.\n"
       "Examples:\n  fovea pack model.fovea\n"
       "  fovea pack model.fovea -o phone.fovea --target aarch64-dotprod --target aarch64-i8mm");
   command->callback([=] { Run(*arguments, console); });

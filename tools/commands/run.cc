@@ -1,4 +1,4 @@
-// fovea run: texts, sounds, pictures or tensors through a model.
+// fovea run: runs a model on texts, sounds, images or tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Arguments {
 
 void CheckTensorOptions(const Arguments& arguments) {
   if (!arguments.output.empty() || arguments.trace || !arguments.values.empty()) {
-    Fail("--output, --trace and --values go with --input");
+    Fail("--output, --trace and --values need --input");
   }
 }
 
@@ -123,7 +123,9 @@ void RunSounds(const Arguments& arguments, Console* console) {
   RefuseWriters(model);
   const uint32_t program = model.FindProgram(arguments.program);
   const std::optional<SoundInput> input = FindSoundInput(model, program);
-  if (!input) Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
+  if (!input)
+    Fail("{}: program '{}' does not read audio; leave out --wav or give another --program", model.name(),
+         model.Program(program).name);
   std::vector<Sound> sounds;
   for (const std::string& file : arguments.sounds) sounds.push_back(ReadClip(file, *input));
   SessionRequest request;
@@ -166,84 +168,78 @@ void RunPictureFiles(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddRun(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds, pictures or tensors");
+  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds, images or tensors");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   CLI::Option* input =
-      command->add_option("--input", arguments->input, "Safetensors file with the inputs instead")->type_name("FILE");
+      command->add_option("--input", arguments->input, "Read the inputs from a safetensors file instead")
+          ->type_name("FILE");
   input->excludes("--text")->excludes("--document")->excludes("--file");
   CLI::Option* sounds =
-      AddRepeated(command, "--wav", &arguments->sounds, "Sound file instead, RIFF WAVE; -: standard input")
+      AddRepeated(command, "--wav", &arguments->sounds, "Audio file instead, RIFF WAVE; '-': standard input")
           ->type_name("FILE");
   sounds->excludes(input)->excludes("--text")->excludes("--document")->excludes("--file");
   CLI::Option* pictures =
-      AddRepeated(command, "--image", &arguments->pictures, "Picture instead, PNG or JPEG")->type_name("FILE");
+      AddRepeated(command, "--image", &arguments->pictures, "Image file instead, PNG or JPEG")->type_name("FILE");
   pictures->excludes(input)->excludes(sounds)->excludes("--text")->excludes("--document")->excludes("--file");
-  command->add_option("--output", arguments->output, "With --input: write the results as safetensors")
+  command->add_option("--output", arguments->output, "With --input: write the results as safetensors to FILE")
       ->type_name("FILE");
-  command->add_flag("--trace", arguments->trace, "With --input: hidden_states.N and attentions.N too");
+  command->add_flag("--trace", arguments->trace, "With --input: also output hidden_states.N and attentions.N");
   AddRepeated(command, "--values", &arguments->values,
-              "With --input: values and attention steps of these names too, in which * stands for anything")
+              "With --input: also output values and attention operations of this name; * matches anything")
       ->type_name("NAME");
-  AddChoice<uint32_t>(
-      command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
-      "With --trace or --values: attentions.N as padded matrices or, sparse, as attentions.N.{row_offsets,keys,values}")
+  AddChoice<uint32_t>(command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
+                      "Form of attention maps: padded matrices, or sparse: attentions.N.{row_offsets,keys,values}")
       ->capture_default_str();
-  command->add_option("--top", arguments->prediction.top, "Classes or words to print")
+  command->add_option("--top", arguments->prediction.top, "Print the N likeliest classes or words")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   AddDimensions(command, &arguments->prediction.dimensions);
   command->add_flag("--sparse", arguments->prediction.sparse,
-                    "Of a masked language model: weights of words, as SPLADE makes them");
+                    "Print a masked language model's sparse word weights (SPLADE)");
   AddChoice<bool>(command, "--tags", &arguments->prediction.tokens, {{"spans", false}, {"tokens", true}},
-                  "What is tagged: spans of the text or each token")
+                  "Print tagged spans of the text, or the tag of each token")
       ->capture_default_str();
-  AddChoice<Aggregation>(
-      command, "--aggregate", &arguments->prediction.aggregation,
-      {{"simple", Aggregation::kSimple},
-       {"first", Aggregation::kFirst},
-       {"average", Aggregation::kAverage},
-       {"max", Aggregation::kMax}},
-      "Of spans, what the tokens of a word say: each for itself (simple), as the first one does, by\n"
-      "the mean of their probabilities, or as the one that is surest does")
+  AddChoice<Aggregation>(command, "--aggregate", &arguments->prediction.aggregation,
+                         {{"simple", Aggregation::kSimple},
+                          {"first", Aggregation::kFirst},
+                          {"average", Aggregation::kAverage},
+                          {"max", Aggregation::kMax}},
+                         "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
+                         "tokens' probabilities, or of the token with the highest probability (max)")
       ->capture_default_str();
   AddMaxLength(command, &arguments->max_length);
   command
       ->add_option("--explain", arguments->explain,
-                   "Sentences that decided most, and words of each, where the model says so; 0: none")
+                   "Print N sentences and words with the largest attention pooling weights; 0: none")
       ->capture_default_str();
   command->add_flag("--wrapped", arguments->wrapped,
-                    "Lines of documents are broken where they are full; else each ends a sentence");
+                    "Lines of documents are wrapped; without it each line ends a sentence");
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Texts, sounds and pictures give classes, tagged spans, words for the mask token or embeddings, as the model's "
-      "task is. "
-      "A model of "
-      "documents\n"
-      "reads them sentence by sentence and says which sentences and words its class is due to. Tensors are named as\n"
-      "elsewhere (input_ids, attention_mask, token_type_ids: [batch, sequence]; padding at the ends of the mask is "
-      "left\n"
-      "out of the work; pixel_values: [batch, channels, height, width]) or by the program's own inputs; results are "
-      "padded\n"
-      "with zeros likewise. With segments.<space>, the rows of each segment, for every input space with a parent, "
-      "nothing\n"
-      "is padded: inputs and results are [rows, width]. Sparse weights have no padding: a line for each query row and\n"
-      "head, keys counted through the batch, of these only those whose weight is not 0.\n"
-      "Examples:\n"
-      "  fovea run model.fovea --text \"What a lovely day\"\n"
-      "  fovea run model.fovea --file lines.txt --workers 4 --json\n"
-      "  fovea run model.fovea --document letter.txt --explain 5\n"
-      "  fovea run model.fovea --wav yes.wav\n"
-      "  fovea run model.fovea --image cat.jpg --image dog.png --top 3\n"
-      "  fovea run model.fovea --input in.safetensors --output out.safetensors --trace");
+      R"(Texts, sounds and images give classes, tagged spans, words for the mask token or embeddings, depending on the
+task of the model. A document model reads a text sentence by sentence; the output names the sentences and words that
+its class is due to.
+Tensors have the usual names (input_ids, attention_mask, token_type_ids: [batch, sequence]; pixel_values: [batch,
+channels, height, width]) or those of the program's inputs. Padding at the ends of the mask is not computed; results
+are padded with zeros. With segments.<space>, the rows of each segment, for every input space with a parent, nothing is
+padded: inputs and results are [rows, width]. Sparse attention weights have no padding: one line for each query row and
+head, keys numbered through the batch, only keys whose weight is not 0.
+Examples:
+  fovea run model.fovea --text "What a lovely day"
+  fovea run model.fovea --file lines.txt --workers 4 --json
+  fovea run model.fovea --document letter.txt --explain 5
+  fovea run model.fovea --wav yes.wav
+  fovea run model.fovea --image cat.jpg --image dog.png --top 3
+  fovea run model.fovea --input in.safetensors --output out.safetensors --trace)");
   command->callback([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
     if (!arguments->pictures.empty()) return RunPictureFiles(*arguments, console);
-    if (!arguments->text.Given()) Fail("give --text, --file, --wav, --image or --input");
+    if (!arguments->text.Given()) Fail("no input; give --text, --file, --wav, --image or --input");
     RunTextsCommand(*arguments, console);
   });
 }

@@ -1,4 +1,4 @@
-// fovea similarity: cosines between texts, between pictures, and which texts are of a picture.
+// fovea similarity: cosines between texts, between images, or between images and texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Cuts CutsOf(const Directions& texts) {
   return cuts;
 }
 
-// All with all, of one kind.
+// Prints all pairs of texts, or of images.
 void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
                  Console* console) {
   const std::vector<std::vector<double>> cosines = Cosines(all, all);
@@ -49,7 +49,7 @@ void PrintMatrix(const Directions& all, const std::vector<std::string>& names, c
   }
 }
 
-// The texts of each picture, the likeliest first.
+// Prints the texts of each image, the most similar first.
 void PrintMatches(const Arguments& arguments, const std::vector<std::string>& texts, const Directions& said,
                   const std::vector<std::vector<double>>& cosines, const std::optional<Matching>& matching,
                   Console* console) {
@@ -88,9 +88,9 @@ void Similarity(const Arguments& arguments, Console* console) {
   const std::vector<std::string>& pictures = arguments.pictures;
   if (pictures.empty() && texts.size() < 2)
     Fail("give at least two texts with --text or --file, or pictures with --image");
-  if (texts.empty() && pictures.size() < 2) Fail("give texts beside the picture, or a second picture");
-  if (!arguments.prompts.empty() && texts.empty()) Fail("--prompt goes with texts");
-  if (!arguments.picture_model.empty() && pictures.empty()) Fail("--image-model goes with --image");
+  if (texts.empty() && pictures.size() < 2) Fail("one image cannot be compared; give texts or a second --image");
+  if (!arguments.prompts.empty() && texts.empty()) Fail("--prompt needs texts; give --text or --file");
+  if (!arguments.picture_model.empty() && pictures.empty()) Fail("--image-model needs --image");
   const Model model = arguments.model.Open();
   std::optional<Model> other;
   if (!arguments.picture_model.empty()) {
@@ -116,31 +116,31 @@ void Similarity(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddSimilarity(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("similarity", "Compare the embeddings of texts and pictures");
+  CLI::App* command = app->add_subcommand("similarity", "Compare the embeddings of texts and images");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  AddRepeated(command, "--image", &arguments->pictures, "Picture, PNG or JPEG: which of the texts is it of?")
+  AddRepeated(command, "--image", &arguments->pictures, "Image file, PNG or JPEG, to compare with the texts")
       ->type_name("FILE");
-  command->add_option("--image-model", arguments->picture_model, "Blob that reads the pictures, if not the same one")
+  command->add_option("--image-model", arguments->picture_model, "Embed the images with this blob; default: BLOB")
       ->type_name("BLOB");
   AddRepeated(command, "--prompt", &arguments->prompts,
-              "What texts are put into, in place of {}; several times: the mean of all")
+              "Template whose {} is replaced by each text; of several, the mean embedding is used")
       ->type_name("TEXT");
-  command->add_option("--top", arguments->top, "Texts to print for a picture; 0: all")->capture_default_str();
+  command->add_option("--top", arguments->top, "Print the N most similar texts of each image; 0: all")
+      ->capture_default_str();
   AddProgram(command, &arguments->program);
   AddDimensions(command, &arguments->embedding.dimensions);
   AddWorkers(command, &arguments->embedding.workers);
   AddJson(command, &arguments->json);
   command->footer(
-      "Compared is the sentence embedding or pooled output of the model, or else the mean of its last hidden states; "
-      "of a\n"
-      "masked language model the dot product of its weights of words (see fovea run --sparse).\n"
-      "Of a picture and texts a model that was trained for it says how likely each text is: of CLIP one of all, of\n"
-      "SigLIP each by itself.\n"
-      "Examples:\n"
-      "  fovea similarity model.fovea --text \"A cat sleeps\" --text \"A kitten naps\" --text \"Stocks fell\"\n"
-      "  fovea similarity clip.fovea --image cat.jpg --text cat --text dog --prompt \"a photo of a {}\"");
+      R"(Compares sentence embeddings or the pooled output of the model, or else the mean of its last hidden states; for
+a masked language model, dot products of its sparse word weights (see fovea run --sparse).
+For an image and texts, a model trained for it also gives the probability of each text: CLIP a softmax over all
+texts, SigLIP a sigmoid for each text.
+Examples:
+  fovea similarity model.fovea --text "A cat sleeps" --text "A kitten naps" --text "Stocks fell"
+  fovea similarity clip.fovea --image cat.jpg --text cat --text dog --prompt "a photo of a {}")");
   command->callback([=] { Similarity(*arguments, console); });
 }
 

@@ -1,4 +1,4 @@
-// fovea tokenize: the tokens that a model sees.
+// fovea tokenize: the tokens of texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Arguments {
   bool json = false;
 };
 
-// A blob has a program. This one looks up an id in a table of one row.
+// Adds a program, which every blob needs: an embedding lookup in a table of one row.
 void AddLeastProgram(BlobContent* content) {
   content->spaces = {{"texts"}, {"tokens", 0}};
   content->tensors.push_back({"row", DType::kF32, 1, 1, std::vector<uint8_t>(sizeof(float)), {}});
@@ -43,7 +43,7 @@ void AddLeastProgram(BlobContent* content) {
   content->programs = {program};
 }
 
-// A blob, or one of a directory's tokenizer files and nothing else.
+// A blob given on the command line, or one made of a directory's tokenizer files.
 struct Opened {
   Opened(const ModelArguments& arguments, Console* console) {
     if (!std::filesystem::is_directory(arguments.path)) {
@@ -72,9 +72,9 @@ void Tokenize(const Arguments& arguments, Console* console) {
   const Opened opened(arguments.model, console);
   const Model& model = *opened.model;
   const Tokenizer tokenizer(model);
-  if (!arguments.text.Given()) Fail("give --text or --file");
+  if (!arguments.text.Given()) Fail("no input; give --text or --file");
   if (!arguments.chat.empty() && arguments.max_length != 0) {
-    Fail("--max-length is about texts; a prompt of a chat is not cut, and --chat cannot be combined with it");
+    Fail("--max-length cannot be combined with --chat: a chat prompt is not truncated");
   }
   std::optional<ChatFormat> chat;
   if (!arguments.chat.empty()) chat.emplace(model, arguments.chat);
@@ -117,13 +117,12 @@ void AddTokenize(CLI::App* app, Console* console) {
   arguments->text.AddTo(command);
   AddMaxLength(command, &arguments->max_length);
   command
-      ->add_option(
-          "--chat", arguments->chat,
-          "Each text is what the user says in a chat: chatml, llama3, .., or auto for the model's own template")
+      ->add_option("--chat", arguments->chat,
+                   "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")
       ->type_name("NAME");
   AddJson(command, &arguments->json);
   command->footer(
-      "In place of a blob, a directory with tokenizer files will do.\n"
+      "BLOB can also be a directory with tokenizer files.\n"
       "Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");
   command->callback([=] { Tokenize(*arguments, console); });
 }

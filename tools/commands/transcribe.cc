@@ -1,4 +1,4 @@
-// fovea transcribe: what is said in sound files.
+// fovea transcribe: speech recognition on audio files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,19 +26,19 @@ struct Arguments {
   std::vector<std::string> sounds;
   std::string features;
   SpeechTask task;
-  std::optional<bool> at_times;  // where files are cut; nothing: as the model can
+  std::optional<bool> at_times;  // --cut times; nothing: the model's default
   std::optional<bool> previous;
   LongSpeechOptions listening;
-  CtcOptions frames;  // of models that score each frame by itself
+  CtcOptions frames;  // CTC models
   Times times = Times::kNone;
-  uint32_t batch_size = 0;  // 0: as many as are usual
+  uint32_t batch_size = 0;  // 0: the default
   TranscriptFormat format = TranscriptFormat::kText;
   bool json = false;
 };
 
 constexpr uint32_t kBatchSize = 8;
 
-// Options that only some models have.
+// Options that some models do not have.
 const char* const kOfGeneration[] = {"--language",
                                      "--task",
                                      "--cut",
@@ -65,11 +65,11 @@ const char* const kOfTimes[] = {"--temperatures", "--compression-ratio-threshold
 template <size_t kCount>
 void Refuse(const CLI::App& command, const char* const (&options)[kCount], const std::string& why) {
   for (const char* option : options) {
-    if (command.count(option) != 0) Fail("{} does not go with {}", option, why);
+    if (command.count(option) != 0) Fail("{} cannot be combined with {}; leave it out", option, why);
   }
 }
 
-// Words and tokens with their times, in seconds where those of frames are known.
+// Words and tokens with their times; in seconds where the duration of a frame is known.
 Transcript TranscriptOf(const CtcSource& source) {
   const double frame = source.frame_seconds == 0 ? 1 : source.frame_seconds;
   const auto list = [&](const std::vector<CtcPart>& parts) {
@@ -97,15 +97,17 @@ Transcript TranscriptOf(const CtcSource& source) {
 }
 
 void CheckModel(const Model& model) {
-  if (ContinuesTexts(model)) Fail("{}: has no encoder to listen with", model.name());
-  if (model.FindValue(EncoderProgram(model), "input_ids")) Fail("{}: reads texts, not speech", model.name());
+  if (ContinuesTexts(model)) Fail("{}: cannot transcribe: it has no encoder", model.name());
+  if (model.FindValue(EncoderProgram(model), "input_ids"))
+    Fail("{}: cannot transcribe: its encoder reads text; use 'fovea translate'", model.name());
 }
 
-// All files are looked at before one is worked on: who gave a wrong one learns it at once.
+// Checks all files before any is transcribed, so that a wrong path is reported at once.
 SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<std::string>& paths) {
   const std::optional<SoundInput> input = FindSoundInput(model, program);
   if (!input) {
-    Fail("{}: reads features, no sound: give --input, or convert it with its preprocessor_config.json", model.name());
+    Fail("{}: reads features, not audio; give --input, or convert it again with its preprocessor_config.json",
+         model.name());
   }
   for (const std::string& path : paths) {
     if (path != "-") ReadWav(path);  // standard input cannot be read twice
@@ -145,8 +147,9 @@ class Command {
   bool times() const { return arguments_.times != Times::kNone; }
 
   void RunFrames() {
-    Refuse(command_, kOfGeneration, "a model that scores each frame by itself");
-    if (arguments_.times == Times::kSegment) Fail("--times segment does not go with a model that scores each frame");
+    Refuse(command_, kOfGeneration, "a CTC model");
+    if (arguments_.times == Times::kSegment)
+      Fail("--times segment cannot be combined with a CTC model; use --times word");
     CtcOptions options = arguments_.frames;
     options.batch_size = std::max(arguments_.batch_size, 1u);
     options.workers = arguments_.generation.request.workers;
@@ -171,30 +174,31 @@ class Command {
     }
     const uint32_t batch_size = arguments_.batch_size == 0 ? kBatchSize : arguments_.batch_size;
     const bool wants_times = arguments_.at_times.value_or(times());
-    if (wants_times && features()) Fail("times are of sounds: give --wav, not --input");
+    if (wants_times && features()) Fail("--times and subtitles need audio; give --wav instead of --input");
     if (wants_times && !format) {
-      Fail("{}: writes no times: it has no tokens for them, or was converted by an older fovea", model_.name());
+      Fail("{}: has no timestamp tokens, or was converted by an older fovea; leave out --times, or convert it again",
+           model_.name());
     }
     if (format && arguments_.at_times.value_or(true)) {
       Refuse(command_, kOfParts, "--cut times");
-      if (request.hypotheses > 1) Fail("--hypotheses go with --cut clips");
+      if (request.hypotheses > 1) Fail("--hypotheses needs --cut clips");
       LongSpeechOptions options = arguments_.listening;
       options.words = arguments_.times == Times::kWord;
       options.previous = arguments_.previous.value_or(model_.Metadata("transcribe.previous") != nullptr);
       if (!MelWindows::Fits(model_)) {
         PrintNotes(console_->err, model_.name(),
-                   {"converted by an older fovea: features of a window are made of that window alone, and quiet ones "
-                    "after loud ones are not as in the original; convert it again"});
+                   {"converted by an older fovea: features are computed for each window alone, so quiet windows "
+                    "after loud ones differ from the original; convert it again"});
       }
       LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found);
       return TakeFiles(arguments_.sounds, *input, &worker);
     }
-    if (times()) Fail("--times go with --cut times");
-    Refuse(command_, kOfTimes, format ? "--cut clips" : "a model that writes no times");
+    if (times()) Fail("--times needs --cut times");
+    Refuse(command_, kOfTimes, format ? "--cut clips" : "a model without timestamps");
     ClipOptions options = {arguments_.task, arguments_.previous.value_or(false), batch_size};
     options.chunk = arguments_.frames.chunk, options.strides = arguments_.frames.strides;
     options.bounded = arguments_.generation.request.max_tokens == 0;
-    // Whisper's windows are as long as they are: clips of it follow one another.
+    // Whisper's window has a fixed length: its clips do not overlap.
     if (format && options.strides.empty()) options.strides = {0};
     ClipTranscription worker(model_, options, request, done, found);
     if (features()) return worker.AddFeatures(arguments_.features);
@@ -215,12 +219,12 @@ class Command {
 };
 
 void Run(Arguments arguments, const CLI::App& command, Console* console) {
-  if (arguments.sounds.empty() && arguments.features.empty()) Fail("give --wav or --input");
+  if (arguments.sounds.empty() && arguments.features.empty()) Fail("no input; give --wav or --input");
   if (arguments.json) arguments.format = TranscriptFormat::kJson;
   const bool json = arguments.format == TranscriptFormat::kJson;
-  if (arguments.generation.request.hypotheses > 1 && !json) Fail("--hypotheses are written by --json");
+  if (arguments.generation.request.hypotheses > 1 && !json) Fail("--hypotheses needs --json");
   if (!json && arguments.format != TranscriptFormat::kText) {
-    if (arguments.sounds.size() != 1) Fail("subtitles are of one file: give --wav once");
+    if (arguments.sounds.size() != 1) Fail("subtitles are written for one file; give --wav once");
     if (arguments.times == Times::kNone) arguments.times = Times::kUsual;
   }
   const Interrupt interrupt;
@@ -228,13 +232,13 @@ void Run(Arguments arguments, const CLI::App& command, Console* console) {
   if (Interrupt::Happened()) console->status = kExitInterrupted;
 }
 
-// A number, or none for no such limit.
+// An option whose value is a number, or "none" for no limit.
 CLI::Option* AddThreshold(CLI::App* command, const std::string& option, std::optional<double>* value,
                           const std::string& help) {
   const auto read = [=](const std::string& given) {
     if (given == "none") return value->reset();
     double number = 0;
-    if (!CLI::detail::lexical_cast(given, number)) throw CLI::ValidationError(option, given + " is no number");
+    if (!CLI::detail::lexical_cast(given, number)) throw CLI::ValidationError(option, given + " is not a number");
     *value = number;
   };
   return command->add_option_function<std::string>(option, read, fmt::format("{}; none: no limit [{}]", help, **value))
@@ -245,66 +249,68 @@ void AddLong(CLI::App* command, Arguments* arguments) {
   LongSpeechOptions* const listening = &arguments->listening;
   AddChoice<std::optional<bool>>(
       command, "--cut", &arguments->at_times, {{"times", true}, {"clips", false}},
-      "Where files are cut: after what was finished of a window, by the times that the model writes (usual where it "
-      "writes some), or in consecutive clips without times")
+      "Cut long files at the timestamps that the model generates (default if it does), or into consecutive "
+      "clips without timestamps")
       ->type_name("WHERE");
   AddChoice<std::optional<bool>>(
       command, "--condition-on-previous", &arguments->previous, {{"on", true}, {"off", false}},
-      "Tell the model what it wrote before in a file; usual with --cut times, where it knows "
-      "how; clips are worked on one by one then")
+      "Prompt the model with its previous text of the file; default with --cut times, if the "
+      "model supports it. Clips then run one by one")
       ->type_name("WHETHER");
   command
       ->add_option("--temperatures", listening->temperatures,
-                   "Of --cut times: tried in this order until a text is good enough")
+                   "With --cut times: temperatures to try in this order until a text passes the thresholds")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   AddThreshold(command, "--compression-ratio-threshold", &listening->compression_ratio,
-               "A text that is so many times as long as compressed repeats itself, and is not good enough");
+               "Reject a text whose compression ratio is above X: it repeats itself");
   AddThreshold(command, "--logprob-threshold", &listening->log_probability,
-               "Nor is one whose tokens have a lower log-probability in the mean");
+               "Reject a text whose mean log-probability of tokens is below X");
   AddThreshold(command, "--no-speech-threshold", &listening->no_speech,
-               "Where that is so and nobody speaks with a higher probability, there is no text");
-  command->add_option("--seed", arguments->generation.request.sampling.seed, "Of the random numbers of temperatures")
+               "Treat a rejected window as silence if the no-speech probability is above X");
+  command
+      ->add_option("--seed", arguments->generation.request.sampling.seed, "Seed of the random numbers for temperatures")
       ->check(CLI::NonNegativeNumber);
 }
 
 }  // namespace
 
 void AddTranscribe(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("transcribe", "Write down what is said in sound files");
+  CLI::App* command = app->add_subcommand("transcribe", "Transcribe or translate speech in audio files");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  CLI::Option* sounds =
-      AddRepeated(command, "--wav", &arguments->sounds, "Sound file, RIFF WAVE; -: standard input")->type_name("FILE");
-  command->add_option("--input", arguments->features, "Safetensors file with what the encoder reads instead")
+  CLI::Option* sounds = AddRepeated(command, "--wav", &arguments->sounds, "Audio file, RIFF WAVE; '-': standard input")
+                            ->type_name("FILE");
+  command->add_option("--input", arguments->features, "Read the encoder's inputs from a safetensors file instead")
       ->type_name("FILE")
       ->excludes(sounds);
   command
       ->add_option("--language", arguments->task.language,
-                   "Of the speech, as the model calls it: en, de, ..; default: the one that the model finds")
+                   "Language of the speech, by the model's name for it: en, de, ...; default: detected by the model")
       ->type_name("NAME");
   command->add_option("--task", arguments->task.task, "transcribe, or translate into English")
       ->check(CLI::IsMember({"transcribe", "translate"}));
   AddLong(command, arguments.get());
   command
-      ->add_option("--chunk,--chunk-length", arguments->frames.chunk,
-                   "Of models that write no times: longer files are worked on in overlapping parts of so many seconds, "
-                   "or as many as the model takes; 0: as long as it takes")
+      ->add_option(
+          "--chunk,--chunk-length", arguments->frames.chunk,
+          "Without timestamps: split longer files into overlapping chunks of X seconds, or the model's maximum "
+          "if less; 0: the model's maximum")
       ->check(CLI::Range(0.0, 1e5))
       ->type_name("SECONDS")
       ->capture_default_str();
   command
       ->add_option("--stride,--stride-length", arguments->frames.strides,
-                   "Of them: seconds at the ends of parts that neighbours hear, too, on both sides or left and right; "
-                   "default: a sixth of a part")
+                   "Seconds by which chunks overlap, at both ends or left and right; "
+                   "default: a sixth of a chunk")
       ->check(CLI::Range(0.0, 1e5))
       ->expected(1, 2)
       ->type_name("SECONDS");
   AddChoice<Times>(command, "--times", &arguments->times,
                    {{"", Times::kUsual}, {"segment", Times::kSegment}, {"word", Times::kWord}},
-                   "A line for each segment or word, with seconds from where to where; without a name segments, of "
-                   "models that score each frame words")
+                   "Print a line for each segment or word with its start and end in seconds; default: segments, for "
+                   "CTC models words")
       ->expected(0, 1)
       ->type_name("[OF]");
   AddChoice<TranscriptFormat>(command, "--format", &arguments->format,
@@ -312,27 +318,25 @@ void AddTranscribe(CLI::App* app, Console* console) {
                                {"srt", TranscriptFormat::kSrt},
                                {"vtt", TranscriptFormat::kVtt},
                                {"json", TranscriptFormat::kJson}},
-                              "What is written: text, or subtitles of one file")
+                              "Write text, JSON, or subtitles of one file (srt, vtt)")
       ->type_name("FORMAT");
   command
       ->add_option("--batch-size", arguments->batch_size,
-                   "Files or clips at a time; default: 8, of models that score each frame 1")
+                   "Run N files or clips at a time; default: 8, for CTC models 1")
       ->check(CLI::Range(1, 4096));
   arguments->generation.AddSearch(command);
   AddJson(command, &arguments->json);
   command->footer(
-      "One line comes out for each file. A model that writes times (Whisper) hears a window of a long file at a time, "
-      "and\n"
-      "goes on where it has finished. Of others, what is longer than their clips is cut in consecutive ones, wherever "
-      "a\n"
-      "word stands; models that score each frame by itself (CTC) hear parts that overlap, so that no word is cut.\n"
-      "Other rates are resampled. --input has a line for each clip. A language that is found is that of a file's\n"
-      "beginning; it goes to standard error, or with --json into the list.\n"
-      "Examples:\n"
-      "  fovea transcribe whisper.fovea --wav talk.wav\n"
-      "  fovea transcribe whisper.fovea --wav talk.wav --format srt\n"
-      "  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --times word\n"
-      "  fovea transcribe wav2vec2.fovea --wav talk.wav --times");
+      R"(Prints one line for each file. A model that generates timestamps (Whisper) reads a long file window by window;
+a window begins where the text of the one before was finished. Other models read longer files in consecutive clips,
+which may split a word; CTC models read overlapping chunks, so that no word is split.
+Other sampling rates are resampled. --input gives one line for each clip. The language is detected at the beginning of
+a file; it is printed on standard error, or with --json in the result.
+Examples:
+  fovea transcribe whisper.fovea --wav talk.wav
+  fovea transcribe whisper.fovea --wav talk.wav --format srt
+  fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --times word
+  fovea transcribe wav2vec2.fovea --wav talk.wav --times)");
   command->callback([=] { Run(*arguments, *command, console); });
 }
 

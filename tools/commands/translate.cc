@@ -1,4 +1,4 @@
-// fovea translate: a line for each line, as an encoder reads it and its decoder writes.
+// fovea translate: maps each input line to an output line with an encoder and a decoder.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ struct Arguments {
   bool json = false;
 };
 
-// Lines in, lines out, a batch at a time.
+// Reads and writes lines, a batch at a time.
 class Translator {
  public:
   Translator(const Arguments& arguments, const Model& model, Console* console)
@@ -39,7 +39,7 @@ class Translator {
         languages_(arguments.languages),
         request_(arguments.generation.RequestFor(model, arguments.task)) {
     if (ContinuesTexts(model))
-      Fail("{}: has no encoder to read with; 'fovea generate' goes on with texts", model.name());
+      Fail("{}: cannot translate: it has no encoder; 'fovea generate' continues texts", model.name());
     if (!arguments.task.empty()) {
       CheckTask(model, arguments.task);
       languages_.prefix = TaskPrefix(model, arguments.task) + languages_.prefix;
@@ -52,14 +52,14 @@ class Translator {
 
   void Translate(const std::vector<std::string>& lines) {
     std::vector<std::vector<int32_t>> sources;
-    std::vector<std::string> read;  // those lines that are not empty
+    std::vector<std::string> read;  // lines that are not empty
     std::vector<uint64_t> dropped;
     for (size_t i = 0; i < lines.size(); ++i) {
       ++line_;
-      if (lines[i].empty()) continue;  // nothing is nothing in any language
+      if (lines[i].empty()) continue;  // an empty line stays empty
       const Tokens tokens = SourceTokens(model_, languages_, lines[i]);
       if (tokens.dropped != 0) {
-        console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are left out\n", line_,
+        console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are dropped\n", line_,
                                      tokens.dropped);
       }
       sources.push_back(tokens.ids);
@@ -75,7 +75,7 @@ class Translator {
     }
     std::vector<Generation> made;
     if (!sources.empty()) made = Generate(model_, sources, request_);
-    if (Interrupt::Happened()) return;  // no half lines
+    if (Interrupt::Happened()) return;  // print no incomplete lines
     ReportRoom(model_, request_, made, console_->err);
     for (size_t i = 0, next = 0; i < lines.size(); ++i) {
       Write(lines[i], lines[i].empty() ? Generation() : made[next]);
@@ -116,7 +116,7 @@ class Translator {
   size_t line_ = 0;
 };
 
-// Calls f with as many lines as a batch has, until there are no more.
+// Calls f with the lines of each batch until the stream ends.
 template <typename F>
 void ForEachBatch(std::istream& stream, size_t size, const F& f) {
   std::vector<std::string> lines;
@@ -142,7 +142,7 @@ void Run(const Arguments& arguments, Console* console) {
                  arguments.texts.begin() + static_cast<ptrdiff_t>(end)});
     }
   } else if (arguments.file == "-") {
-    // Who types a line waits for its translation.
+    // On a terminal each line is translated at once.
     ForEachBatch(std::cin, isatty(STDIN_FILENO) != 0 ? 1 : arguments.batch_size, translate);
   } else {
     std::ifstream file(arguments.file);
@@ -157,38 +157,42 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddTranslate(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("translate", "Turn lines into lines of another language or form");
+  CLI::App* command =
+      app->add_subcommand("translate", "Translate lines, or transform them with an encoder-decoder model");
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  CLI::Option* text = AddRepeated(command, "--text", &arguments->texts, "A text")->type_name("TEXT");
-  command->add_option("--file", arguments->file, "File with one text per line; default '-': standard input")
+  CLI::Option* text = AddRepeated(command, "--text", &arguments->texts, "A text to translate")->type_name("TEXT");
+  command->add_option("--file", arguments->file, "File with one text per line; default: '-', standard input")
       ->type_name("FILE")
       ->excludes(text);
-  command->add_option("--batch-size", arguments->batch_size, "Texts at a time")
+  command->add_option("--batch-size", arguments->batch_size, "Translate N texts at a time")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command
-      ->add_option("--source-language", arguments->languages.source, "As the model calls it: en_XX, eng_Latn, en, ..")
+      ->add_option("--source-language", arguments->languages.source,
+                   "Source language, by the model's name for it: en_XX, eng_Latn, en, ...")
       ->type_name("NAME");
-  command->add_option("--target-language", arguments->languages.target, "Likewise")->type_name("NAME");
-  command->add_option("--source-prefix", arguments->languages.prefix, "In front of each text: what T5 is to do with it")
+  command->add_option("--target-language", arguments->languages.target, "Target language, by the model's name for it")
+      ->type_name("NAME");
+  command
+      ->add_option("--source-prefix", arguments->languages.prefix, "Prepend TEXT to each text: the task prefix of T5")
       ->type_name("TEXT");
   command
       ->add_option("--task", arguments->task,
-                   "One that the model names, such as translation_en_to_de: its prefix and how it is searched for")
+                   "Use the prefix and search settings of this task of the model, such as translation_en_to_de")
       ->type_name("NAME");
-  command->add_option("--target-prefix", arguments->target_prefix, "How each translation begins")->type_name("TEXT");
+  command->add_option("--target-prefix", arguments->target_prefix, "Begin each translation with TEXT")
+      ->type_name("TEXT");
   arguments->generation.AddSearch(command);
   arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
   command->footer(
-      "One line comes out for each that goes in, in their order; an empty one is empty. Beams are those of the "
-      "model's\n"
-      "authors unless --beams says otherwise. --hypotheses N writes the others below the best, with their scores.\n"
-      "Examples:\n"
-      "  fovea translate marian.fovea < german.txt > english.txt\n"
-      "  fovea translate mbart.fovea --source-language en_XX --target-language de_DE --text \"A blue house.\"\n"
-      "  fovea translate t5.fovea --source-prefix \"translate English to German: \" --file english.txt");
+      R"(Prints one line for each line read, in the same order; an empty line stays empty. The number of beams is that
+of the model's authors unless --beams is given. --hypotheses N also prints the other hypotheses with their scores.
+Examples:
+  fovea translate marian.fovea < german.txt > english.txt
+  fovea translate mbart.fovea --source-language en_XX --target-language de_DE --text "A blue house."
+  fovea translate t5.fovea --source-prefix "translate English to German: " --file english.txt)");
   command->callback([=] { Run(*arguments, console); });
 }
 

@@ -1,4 +1,4 @@
-// fovea verify: is this blob whole and well-formed?
+// fovea verify: checks that a blob is complete and well-formed.
 #include <fmt/format.h>
 
 #include <memory>

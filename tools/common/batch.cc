@@ -1,4 +1,4 @@
-// The inputs of one run, ragged, and how they stood in padded form.
+// The inputs of one run as a ragged batch.
 #include "tools/common/batch.h"
 
 #include <stdlib.h>
@@ -26,12 +26,12 @@ std::vector<uint32_t> ValuesOf(const Model& model, uint32_t program, uint32_t ro
 
 uint32_t Sum(const std::vector<uint32_t>& lengths) {
   const uint64_t sum = std::accumulate(lengths.begin(), lengths.end(), uint64_t{0});
-  if (sum > UINT32_MAX) Fail("{} rows are too many", sum);
+  if (sum > UINT32_MAX) Fail("{} rows exceed the limit of 2^32 - 1", sum);
   return static_cast<uint32_t>(sum);
 }
 
-// A space of `rows` rows whose parent is nested, too: they are shared out among as few rows of the parent as can have
-// them, or one each where other spaces with inputs (`parents` are theirs) must have as many segments there.
+// Adds the ancestors of a space of `rows` rows: rows are divided among as few parent rows as possible, or one each if
+// another input space needs as many segments there (`parents`: the parents of input spaces).
 void AddParents(const Model& model, uint32_t space, uint32_t rows, const std::set<uint32_t>& parents, Batch* batch) {
   for (uint32_t parent = model.Space(space).parent; parent != FOVEA_NONE; parent = model.Space(parent).parent) {
     const fovea_space_info info = model.Space(parent);
@@ -44,7 +44,7 @@ void AddParents(const Model& model, uint32_t space, uint32_t rows, const std::se
   }
 }
 
-// How many segments a space has whose lengths the model knows, where texts (pictures, ..) are rows of its root.
+// Number of segments of a space with segments of fixed length, where texts (images, ...) are rows of its root.
 size_t SegmentsOf(const Model& model, uint32_t space, size_t texts) {
   const uint32_t parent = model.Space(space).parent;
   if (parent == FOVEA_NONE || model.Space(parent).is_input != 0) return texts;
@@ -78,11 +78,11 @@ void AddSegments(const Model& model, uint32_t space, const Segments& segments, B
     return;
   }
   if (info.parent == FOVEA_NONE || info.max_segment_rows == UINT32_MAX) {
-    Fail("space '{}' follows from another one and takes no inputs here", info.name);
+    Fail("space '{}' is derived from another space and takes no inputs", info.name);
   }
   for (const uint32_t length : segments.lengths) {
     if (length != info.max_segment_rows) {
-      Fail("space '{}': a segment of {} rows; the model has {} in each", info.name, length, info.max_segment_rows);
+      Fail("space '{}': a segment has {} rows; the model requires {}", info.name, length, info.max_segment_rows);
     }
   }
   const uint32_t rows = static_cast<uint32_t>(segments.lengths.size());
@@ -117,12 +117,12 @@ std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {
     const uint32_t parent = model.Space(space).parent;
     limits[space] = {space, rows, parent == FOVEA_NONE ? 0 : longest};
   }
-  for (const auto& [space, segments] : batch.spaces) {  // parents that have no segments of their own
+  for (const auto& [space, segments] : batch.spaces) {  // parents without segments
     const uint32_t parent = model.Space(space).parent,
                    rows = static_cast<uint32_t>(std::max<size_t>(1, segments.lengths.size()));
     if (parent != FOVEA_NONE) limits.emplace(parent, fovea_limit{parent, rows, 0});
   }
-  // Of texts that are kept a run has all there is.
+  // Limits of cached spaces (KV cache): one run appends all of their rows.
   uint32_t rows = 1, longest = 1;
   std::vector<fovea_limit> list;
   for (const auto& [space, limit] : limits) {

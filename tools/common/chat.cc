@@ -8,19 +8,19 @@
 namespace fovea::tools {
 namespace {
 
-// Where a template has the system's message: as the others, or at the beginning of the user's first one.
+// Where the template puts the system message: in a turn like other roles, or at the start of the user's first turn.
 enum class System { kOwn, kWithUser };
 
 struct Template {
   const char* name;
-  // What stands around a message, by role; the assistant's beginning is also where the prompt ends.
+  // Text before and after a message, by role; a prompt ends with the assistant's beginning.
   const char *system_begin, *system_end;
   const char *user_begin, *user_end;
   const char *assistant_begin, *assistant_end;
   System system;
-  bool strips;                    // white space around messages goes
-  const char* unasked = nullptr;  // the system's message where there is none
-  const char* begin = "";         // in front of all, where the tokenizer has nothing to put there
+  bool strips;                    // white space around messages is removed
+  const char* unasked = nullptr;  // default system message
+  const char* begin = "";         // text before all messages, if the tokenizer adds no BOS token
 };
 
 constexpr Template kTemplates[] = {
@@ -63,7 +63,7 @@ const Template& Find(const std::string& name) {
   if (found == std::end(kTemplates)) {
     std::string names;
     for (const std::string& known : ChatTemplates()) names += (names.empty() ? "" : ", ") + known;
-    Fail("chat template \"{}\" is not known; there are {}", name, names);
+    Fail("unknown chat template \"{}\"; use one of {}", name, names);
   }
   return *found;
 }
@@ -73,7 +73,7 @@ class Writer {
   explicit Writer(const Template& t) : t_(t) {}
 
   std::string Write(const std::vector<ChatMessage>& messages) {
-    if (messages.empty()) Fail("a chat without messages");
+    if (messages.empty()) Fail("the chat has no messages");
     prompt_ = t_.begin;
     if (t_.unasked != nullptr && messages[0].role != "system") AddSystem(t_.unasked);
     for (size_t i = 0; i < messages.size(); ++i) Add(messages[i], i == 0, i + 1 == messages.size());
@@ -85,8 +85,8 @@ class Writer {
   void Add(const ChatMessage& message, bool first, bool last) {
     const std::string text = t_.strips ? StripWhiteSpace(message.text) : message.text;
     if (message.role == "system") {
-      if (!first) Fail("the chat template \"{}\" has the system speak first", t_.name);
-      if (last) Fail("a chat in which nobody but the system speaks");
+      if (!first) Fail("the chat template \"{}\" requires the system message to be first", t_.name);
+      if (last) Fail("the chat has only a system message; add a user message");
       AddSystem(text);
     } else if (message.role == "user") {
       Turn("user");
@@ -96,7 +96,7 @@ class Writer {
       Turn("assistant");
       prompt_ += t_.assistant_begin + text + (last ? "" : t_.assistant_end);
     } else {
-      Fail("a chat has no role \"{}\"; there are system, user, assistant", message.role);
+      Fail("unknown chat role \"{}\"; use system, user or assistant", message.role);
     }
   }
 
@@ -105,14 +105,14 @@ class Writer {
     (t_.system == System::kOwn ? prompt_ : before_user_) += whole;
   }
 
-  // The user begins, and nobody speaks twice.
+  // Requires the user first, and alternating roles.
   void Turn(const std::string& role) {
-    if (role == turn_) Fail("the chat template \"{}\" lets user and assistant take turns", t_.name);
-    if (turn_.empty() && role != "user") Fail("a chat begins with the system or the user");
+    if (role == turn_) Fail("the chat template \"{}\" requires user and assistant to alternate", t_.name);
+    if (turn_.empty() && role != "user") Fail("a chat must begin with the system or the user");
     turn_ = role;
   }
 
-  // A beginning without the spaces that belong to the answer's first token.
+  // The assistant's beginning without trailing spaces, which are part of the answer's first token.
   static std::string Trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1); }
 
   const Template& t_;
@@ -149,7 +149,7 @@ ChatFormat::ChatFormat(const Model& model, const std::string& asked) : model_(mo
   } else if (name_.empty()) {
     std::string names;
     for (const std::string& known : ChatTemplates()) names += (names.empty() ? "" : ", ") + known;
-    Fail("{}: has no chat template; --chat-template NAME takes one of {}, or --prompt a text with the model's marks",
+    Fail("{}: has no chat template; give --chat-template NAME, one of {}, or --prompt with the model's markers in it",
          model.name(), names);
   }
 }
@@ -173,7 +173,7 @@ Tokens ChatFormat::TokensOf(const std::string& prompt) const {
 std::string ChatFormat::End() const {
   std::string end;
   if (name_.empty()) {
-    // What the template writes after an answer.
+    // A sentinel answer, to find what the template writes after an answer.
     const std::string answer = "fovea-answer";
     const std::string whole = own_.Render({{"user", "a"}, {"assistant", answer}}, false);
     const size_t at = whole.rfind(answer);

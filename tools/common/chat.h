@@ -1,4 +1,4 @@
-// Prompts for models that were taught to talk: what each speaker says, between the marks that the model knows.
+// Prompts of chat models: messages of each role between the model's markers (chat template).
 #ifndef FOVEA_TOOLS_COMMON_CHAT_H_
 #define FOVEA_TOOLS_COMMON_CHAT_H_
 
@@ -11,31 +11,31 @@
 
 namespace fovea::tools {
 
-// The names of all templates, sorted: "chatml", "llama3", ..
+// The names of all templates, sorted: "chatml", "llama3", ...
 std::vector<std::string> ChatTemplates();
 
-// The prompt after which the assistant speaks, or that ends with what it began to say if that is the last message.
-// Without the token that begins every text: the tokenizer puts that in front. Fails for names of templates that are
-// not known, for roles that are not, and for speakers that do not take turns where the template needs that.
+// The prompt for the assistant's next message, or, if the last message is the assistant's, up to the end of that one.
+// The BOS token is not included: the tokenizer adds it. Fails for unknown template names and roles, and for roles that
+// do not alternate where the template requires it.
 std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages);
 
-// How a model is spoken to: by a template of the above, or by its own, which the converter keeps in the metadata:
+// Chat format of a model: a template of the list above, or its own, which the converter stores in the metadata:
 //   chat_template             its text
 //   chat_bos, chat_eos        texts of bos_token and eos_token
-//   chat_special_tokens       "tokenizer": those that the tokenizer puts around a text are put around a prompt (GGUF
-//                             files, as llama.cpp); else the template writes all (as transformers)
+//   chat_special_tokens       "tokenizer": the tokenizer adds its special tokens around a prompt (GGUF files, as in
+//                             llama.cpp); else the template writes them all (as in transformers)
 //   chat                      instead of these: a name of ChatTemplates()
 class ChatFormat {
  public:
-  // `asked`: a name, or "auto" for the model's own. Fails if it has none.
+  // `asked`: a name, or "auto" for the model's own template; fails if the model has none.
   ChatFormat(const Model& model, const std::string& asked);
 
-  // As ChatPrompt. Fails where the model's template needs more of its language than is evaluated.
+  // Same as ChatPrompt. Fails if the model's template needs a language feature that is not implemented.
   std::string Prompt(const std::vector<ChatMessage>& messages) const;
-  // Of a prompt, of any length: nothing after it, and one token in front of it that begins texts, be it the
-  // tokenizer's or the template's.
+  // Tokens of a whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the tokenizer
+  // or the template writes it.
   Tokens TokensOf(const std::string& prompt) const;
-  // The mark that ends an answer: "<|im_end|>"; empty if there is none.
+  // The end-of-turn marker after an answer, as "<|im_end|>"; empty if there is none.
   std::string End() const;
 
  private:

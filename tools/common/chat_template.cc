@@ -16,9 +16,8 @@ constexpr size_t kMostNested = 64;
 
 template <typename... Args>
 [[noreturn]] void Refuse(fmt::format_string<Args...> why, Args&&... args) {
-  Fail(
-      "the model's chat template {}; --chat-template NAME takes one of fovea's instead, --prompt a text with its marks",
-      fmt::format(why, std::forward<Args>(args)...));
+  Fail("the model's chat template {}; give --chat-template NAME to use one of fovea's, or --prompt with its markers",
+       fmt::format(why, std::forward<Args>(args)...));
 }
 
 std::string Trimmed(const std::string& text) {
@@ -26,7 +25,7 @@ std::string Trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(kSpaces) + 1 - begin);
 }
 
-// White space as Python's str.strip() has it.
+// The white space characters of Python's str.strip().
 const std::vector<std::string>& WhiteSpace() {
   static const std::vector<std::string> kAll = [] {
     std::vector<std::string> all = {"\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\xa8",
@@ -44,8 +43,8 @@ struct Part {
   std::string text;
 };
 
-// trim_blocks and lstrip_blocks: a line end after a statement goes, and so do spaces before one that begins a line.
-// "-" beside a brace takes all white space there.
+// trim_blocks and lstrip_blocks: the line end after a statement is removed, and spaces before one that begins a line.
+// "-" next to a brace removes all white space there.
 class Splitter {
  public:
   explicit Splitter(const std::string& source) {
@@ -81,7 +80,7 @@ class Splitter {
     return source_.size();
   }
 
-  // Spaces of the line that the tag begins.
+  // Removes the spaces before a tag that begins a line.
   void StripLine(size_t open, std::string* text) const {
     size_t begin = open;
     while (begin > 0 && (source_[begin - 1] == ' ' || source_[begin - 1] == '\t')) --begin;
@@ -128,8 +127,8 @@ class Splitter {
 struct Value {
   enum class Kind { kNone, kBool, kNumber, kString, kMessage, kMessages, kLoop } kind = Kind::kNone;
   std::string text = {};
-  long number = 0;                       // of a message and a loop: its index
-  const ChatMessage* message = nullptr;  // of a message
+  long number = 0;                       // loop index of a message or loop
+  const ChatMessage* message = nullptr;  // kind message
 };
 
 using Names = std::map<std::string, Value>;
@@ -138,7 +137,7 @@ Value String(const std::string& text) { return {Value::Kind::kString, text}; }
 Value Bool(bool value) { return {Value::Kind::kBool, {}, value ? 1 : 0}; }
 Value Number(long number) { return {Value::Kind::kNumber, {}, number}; }
 
-// An expression, evaluated as it is read; `run` false: only read.
+// Parses and evaluates an expression; `run` false: only parses it.
 class Expression {
  public:
   Expression(const std::string& source, const std::vector<ChatMessage>& messages, const Names& names)
@@ -157,7 +156,7 @@ class Expression {
   }
 
  private:
-  [[noreturn]] void Refused() const { Refuse("has an expression that is not evaluated: '{}'", source_); }
+  [[noreturn]] void Refused() const { Refuse("has an unsupported expression: '{}'", source_); }
 
   size_t Skip() {
     at_ = std::min(source_.find_first_not_of(kSpaces, at_), source_.size());
@@ -276,7 +275,7 @@ class Expression {
     if (of.kind == Value::Kind::kMessage) {
       if (key.text == "role") return String(of.message->role);
       if (key.text == "content") return String(of.message->text);
-      return {};  // a message of a plain chat has nothing else
+      return {};  // messages of a plain chat have no other members
     }
     if (of.kind != Value::Kind::kLoop) Refused();
     if (key.text == "first") return Bool(of.number == 0);
@@ -311,9 +310,9 @@ class Expression {
     if (Take("(")) return Call(run, word);
     const auto found = names_.find(word);
     if (found != names_.end()) return found->second;
-    // What the library gives besides, of a plain chat: nothing.
+    // Variables that transformers defines and that are empty in a plain chat.
     if (word == "tools" || word == "documents" || word == "custom_tools") return {};
-    if (run) Refuse("needs a name that is not known: '{}'", word);
+    if (run) Refuse("uses an undefined name: '{}'", word);
     return {};
   }
 
@@ -339,7 +338,7 @@ class Expression {
     }
     if (at_ == source_.size()) Refused();
     ++at_;
-    // Strings beside each other are one.
+    // Adjacent strings are concatenated.
     const size_t end = at_;
     const char next = Skip() < source_.size() ? source_[at_] : 0;
     if (next == '\'' || next == '"') return String(text + Literal(next).text);
@@ -353,7 +352,7 @@ class Expression {
   size_t at_ = 0, depth_ = 0;
 };
 
-// Statements, run part by part.
+// Runs statements part by part.
 class Renderer {
  public:
   Renderer(const std::vector<Part>& parts, const std::vector<ChatMessage>& messages)
@@ -361,7 +360,7 @@ class Renderer {
 
   std::string Render(const Names& names) {
     const size_t end = Block(0, names, true);
-    if (end != parts_.size()) Refuse("has a statement in a wrong place: '{}'", parts_[end].text);
+    if (end != parts_.size()) Refuse("has a misplaced statement: '{}'", parts_[end].text);
     return std::move(out_);
   }
 
@@ -377,9 +376,9 @@ class Renderer {
     return parts_[part];
   }
 
-  // Up to the statement that ends the block, whose part is returned.
+  // Runs parts up to the statement that ends the block; returns that statement's part.
   size_t Block(size_t part, const Names& names, bool run) {
-    if (++depth_ > kMostNested) Refuse("has blocks of more than {} levels", kMostNested);
+    if (++depth_ > kMostNested) Refuse("nests blocks more than {} deep", kMostNested);
     while (part < parts_.size()) {
       const auto& [kind, text] = parts_[part];
       if (kind == Part::Kind::kStatement) {
@@ -398,14 +397,14 @@ class Renderer {
 
   void Write(const std::string& expression, const Names& names) {
     const Value value = ValueOf(expression, names);
-    if (value.kind != Value::Kind::kString) Refuse("writes what is no text: '{}'", expression);
+    if (value.kind != Value::Kind::kString) Refuse("outputs a value that is not a string: '{}'", expression);
     out_ += value.text;
   }
 
   size_t Statement(const std::string& word, size_t part, const Names& names, bool run) {
     if (word == "if") return If(part, names, run);
     if (word == "for") return For(part, parts_[part].text.substr(word.size()), names, run);
-    Refuse("has a statement that is not evaluated: '{}'", parts_[part].text);
+    Refuse("has an unsupported statement: '{}'", parts_[part].text);
   }
 
   size_t If(size_t part, const Names& names, bool run) {
@@ -424,7 +423,7 @@ class Renderer {
     const size_t in = rest.find(" in ");
     const std::string name = Trimmed(rest.substr(0, in));
     const std::string over = in == std::string::npos ? "" : Trimmed(rest.substr(in + 4));
-    if (run && over != "messages") Refuse("has a loop that is not evaluated: '{}'", parts_[part].text);
+    if (run && over != "messages") Refuse("has an unsupported loop: '{}'", parts_[part].text);
     size_t end = 0;
     if (!run || messages_.empty()) end = Block(part + 1, names, false);
     for (size_t i = 0; run && i < messages_.size(); ++i) {
@@ -433,7 +432,7 @@ class Renderer {
       inner["loop"] = {Value::Kind::kLoop, {}, static_cast<long>(i)};
       end = Block(part + 1, inner, true);
     }
-    if (FirstWord(At(end).text) != "endfor") Refuse("has a loop that is not evaluated: '{}'", parts_[part].text);
+    if (FirstWord(At(end).text) != "endfor") Refuse("has an unsupported loop: '{}'", parts_[part].text);
     return end + 1;
   }
 
@@ -459,7 +458,7 @@ std::string StripWhiteSpace(const std::string& text) {
 }
 
 std::string ChatTemplate::Render(const std::vector<ChatMessage>& messages, bool answers) const {
-  if (messages.empty()) Fail("a chat without messages");
+  if (messages.empty()) Fail("the chat has no messages");
   const std::vector<Part> parts = Splitter(source).Split();
   const Names names = {{"messages", {Value::Kind::kMessages}},
                        {"bos_token", String(bos)},

@@ -1,6 +1,6 @@
-// The prompt that a model's own chat template writes. Of the template language (Jinja, as transformers sets it up:
-// blocks are trimmed) the part that templates of plain chats use is evaluated: loops over messages, conditions, strings
-// put together. What else is met while a prompt is written is refused by name: no prompt is guessed.
+// Renders a prompt with a model's own chat template. Of the template language (Jinja, as set up by transformers: blocks
+// are trimmed) it implements the part that templates of plain chats use: loops over messages, conditions, string
+// concatenation. Anything else that is met during rendering is refused by name; no prompt is guessed.
 #ifndef FOVEA_TOOLS_COMMON_CHAT_TEMPLATE_H_
 #define FOVEA_TOOLS_COMMON_CHAT_TEMPLATE_H_
 
@@ -14,14 +14,14 @@ struct ChatMessage {
   std::string text;
 };
 
-// Without the white space around it, in Unicode's sense.
+// Removes leading and trailing Unicode white space.
 std::string StripWhiteSpace(const std::string& text);
 
 struct ChatTemplate {
   std::string source;    // as in tokenizer_config.json, chat_template.jinja or a GGUF file
   std::string bos, eos;  // the texts of bos_token and eos_token
 
-  // `answers`: the assistant is to speak next (add_generation_prompt).
+  // `answers`: end with the beginning of the assistant's turn (add_generation_prompt).
   std::string Render(const std::vector<ChatMessage>& messages, bool answers) const;
 };
 

@@ -1,4 +1,4 @@
-// How near numbers are to others that they stand for.
+// Measures of how close numbers are to reference values.
 #ifndef FOVEA_TOOLS_COMMON_CLOSENESS_H_
 #define FOVEA_TOOLS_COMMON_CLOSENESS_H_
 
@@ -6,10 +6,10 @@
 
 namespace fovea::tools {
 
-// 1 of equal rows. 0 where one of them has no direction: all zeros, or a number that is not finite.
+// Cosine similarity; 1 for equal rows, 0 if one of them is all zeros or has a number that is not finite.
 double Cosine(const float* a, const float* b, size_t count);
 
-// 0 of equal numbers, infinite where one is NaN.
+// Absolute difference; 0 for equal numbers, infinite if one is NaN.
 double Difference(double a, double b);
 
 }  // namespace fovea::tools

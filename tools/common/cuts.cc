@@ -5,7 +5,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr size_t kNamed = 3;  // texts that the line names
+constexpr size_t kNamed = 3;  // texts that the line lists
 
 std::string Amount(uint64_t tokens, uint64_t sentences) {
   const auto counted = [](uint64_t count, const char* what) {

@@ -1,4 +1,4 @@
-// Texts through a program in one call: tokens, session, run.
+// Runs texts through a program in one call: tokens, session, run.
 #ifndef FOVEA_TOOLS_COMMON_ENGINE_H_
 #define FOVEA_TOOLS_COMMON_ENGINE_H_
 
@@ -18,15 +18,15 @@ struct TextRun {
 
 struct TextRunOptions {
   uint32_t workers = 1;
-  uint32_t max_length = 0;  // tokens of a text or sentence; 0: what the model takes
-  bool wrapped = false;     // lines of documents are broken where they are full
+  uint32_t max_length = 0;  // tokens of a text or sentence; 0: the model's maximum
+  bool wrapped = false;     // lines of documents are wrapped, so a line end does not end a sentence
   std::vector<fovea_tap> taps = {};
 };
 
-// All texts as one ragged batch.
+// Runs all texts as one ragged batch.
 inline TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program,
                         std::vector<std::string> texts, const TextRunOptions& options) {
-  if (texts.empty()) Fail("no text is given");
+  if (texts.empty()) Fail("no text given");
   TextRun run;
   run.texts = std::move(texts);
   for (const std::string& text : run.texts) {

@@ -1,4 +1,4 @@
-// Failed calls of the library become a Failure with one line.
+// Turns failed calls of the library into a Failure with one line.
 #include "tools/common/error.h"
 
 namespace fovea::tools {

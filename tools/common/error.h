@@ -1,4 +1,4 @@
-// Failed calls of the library become a Failure with one line: what was being done, what is wrong, where.
+// Turns failed calls of the library into a Failure with one line: the action, the fault, the location.
 #ifndef FOVEA_TOOLS_COMMON_ERROR_H_
 #define FOVEA_TOOLS_COMMON_ERROR_H_
 
@@ -12,9 +12,9 @@ namespace fovea::tools {
 // "text (FOVEA_E_SHAPE, step 3, tensor 17, expected 64, found 32)"
 std::string ErrorText(const fovea_error& error);
 
-// Throws unless `status` is FOVEA_OK. `doing` begins the line: a file, or what was asked for.
+// Throws unless `status` is FOVEA_OK. `doing` begins the line: a file name or the action.
 void Check(fovea_status status, const fovea_error& error, const std::string& doing);
-// The same for calls without an error record.
+// Same for calls without an error record.
 void Check(fovea_status status, const std::string& doing);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The tensors that stand for a program's inputs, by name.
+// Matches given tensors with a program's inputs by name.
 #include "tools/common/given.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
   const std::vector<int64_t> wide = ToIntegers(tensor);
   std::vector<int32_t> ids(wide.size());
   for (size_t i = 0; i < wide.size(); ++i) {
-    if (wide[i] < INT32_MIN || wide[i] > INT32_MAX) Fail("{}: entry {} is {}, no id is", name, i, wide[i]);
+    if (wide[i] < INT32_MIN || wide[i] > INT32_MAX)
+      Fail("{}: entry {} is {}, which is out of range for an id", name, i, wide[i]);
     ids[i] = static_cast<int32_t>(wide[i]);
   }
   return ids;
@@ -44,7 +45,7 @@ std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, cons
       std::string known;
       for (const uint32_t input : InputsOf(model, program))
         known += fmt::format(" {}", model.Value(program, input).name);
-      Fail("{}: the model has no such input; it has:{}", name, known);
+      Fail("{}: the model has no such input; its inputs are:{}", name, known);
     }
   }
   return given;

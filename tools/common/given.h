@@ -1,4 +1,4 @@
-// The tensors that stand for a program's inputs, by name.
+// Matches given tensors with a program's inputs by name.
 #ifndef FOVEA_TOOLS_COMMON_GIVEN_H_
 #define FOVEA_TOOLS_COMMON_GIVEN_H_
 
@@ -13,7 +13,7 @@
 
 namespace fovea::tools {
 
-// What begins the name of a tensor that says how the rows of a space fall into segments.
+// Prefix of tensors with the segment lengths of a space.
 inline constexpr char kSegments[] = "segments.";
 inline bool IsSegments(const std::string& name) { return name.rfind(kSegments, 0) == 0; }
 
@@ -22,11 +22,11 @@ struct Given {
   const StoredTensor* tensor;
 };
 
-// By input value; attention_mask and segments are none. Fails with the name of a tensor that stands for nothing.
+// By input value, without attention_mask and segments. Fails with the name of a tensor that matches no input.
 std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors);
 
 bool IsInteger(ElementType type);
-// Fails unless they are integers that fit.
+// Converts to int32; fails for other types and values that do not fit.
 std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The cases of a golden file.
+// Cases of a golden file.
 #include "tools/common/golden_cases.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ const GoldenCase& FindCase(const GoldenCases& cases, const std::string& name) {
   if (found != cases.end()) return found->second;
   std::string known;
   for (const auto& [other, golden] : cases) known += " " + other;
-  Fail("no case '{}'; these are:{}", name, known);
+  Fail("no case '{}'; the file has:{}", name, known);
 }
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The cases of a golden file: named inputs, and what a reference made of them.
+// Cases of a golden file: named inputs with the outputs of a reference.
 #ifndef FOVEA_TOOLS_COMMON_GOLDEN_CASES_H_
 #define FOVEA_TOOLS_COMMON_GOLDEN_CASES_H_
 
@@ -9,21 +9,21 @@
 
 namespace fovea::tools {
 
-// `<case>.in.*` and `<case>.out.*` of a golden file; where there is `<case>.out64.*` (computed with more digits), it is
-// taken instead. `<program>/<case>` is one of that program; `<case>#0`, `<case>#1`,
-// .. are steps of one, which are run one after the other in one session.
+// Tensors `<case>.in.*` and `<case>.out.*` of a golden file; `<case>.out64.*` (of higher precision), if present, is
+// used instead of the latter. `<program>/<case>` runs that program; `<case>#0`, `<case>#1`, ... are consecutive runs of
+// one session.
 struct GoldenCase {
-  std::string name;     // without the number of a step
-  std::string program;  // empty: none is named
+  std::string name;     // without the number of the run
+  std::string program;  // empty: not named
   StoredTensors in, out;
 };
-// Steps in their order.
+// Orders the runs of a case.
 struct EarlierStep {
   bool operator()(const std::string& a, const std::string& b) const;
 };
 using GoldenCases = std::map<std::string, GoldenCase, EarlierStep>;
 GoldenCases CasesOf(const StoredTensors& golden);
-// Fails if there is none of this name, that of a step included; names those that there are.
+// Finds a case or one run of it; fails with the list of names if there is none.
 const GoldenCase& FindCase(const GoldenCases& cases, const std::string& name);
 
 }  // namespace fovea::tools

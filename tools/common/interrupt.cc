@@ -5,7 +5,7 @@
 namespace fovea::tools {
 namespace {
 
-// What a signal handler may touch.
+// Shared with the signal handler.
 std::atomic<bool> happened{false};
 std::atomic<fovea_session*> watched[2] = {{nullptr}, {nullptr}};
 
@@ -16,7 +16,7 @@ void OnSignal(int) {
   }
 }
 
-// Once: the second time it does what it did before. A read that waits ends.
+// Handles one signal; the second has its former effect. A blocked read is interrupted.
 struct sigaction Once() {
   struct sigaction action = {};
   action.sa_handler = OnSignal;
@@ -46,7 +46,7 @@ void Interrupt::Again() {
 }
 
 void Interrupt::Watch(fovea_session* decode, fovea_session* draft) {
-  // A request that came between two runs of an earlier generation. One that comes before they are watched Happened.
+  // Clears a request that arrived between two runs of an earlier generation; one before Watch() is in `happened`.
   fovea_session_clear_cancel(decode);
   fovea_session_clear_cancel(draft);
   watched[0] = decode;

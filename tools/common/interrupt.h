@@ -1,4 +1,4 @@
-// Ctrl-C: what runs is cancelled, and the command prints what there is. Pressed again it ends the process.
+// Handles Ctrl-C: cancels the run, so that the command can print partial results. A second Ctrl-C ends the process.
 #ifndef FOVEA_TOOLS_COMMON_INTERRUPT_H_
 #define FOVEA_TOOLS_COMMON_INTERRUPT_H_
 
@@ -8,10 +8,10 @@
 
 namespace fovea::tools {
 
-// The exit status of a command that was interrupted, as shells have it.
+// Exit status of an interrupted command, by the convention of shells.
 inline constexpr int kExitInterrupted = 128 + SIGINT;
 
-// While one lives, Ctrl-C is caught. There is one at a time.
+// Catches Ctrl-C during its lifetime. Only one can exist at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -20,10 +20,10 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   static bool Happened();
-  // Forgets that it happened, and catches the next one.
+  // Clears the state and catches the next one.
   void Again();
 
-  // Cancels these sessions when it happens, until the next call. Null: none.
+  // Sets the sessions to cancel on an interrupt, until the next call. Null: none.
   static void Watch(fovea_session* decode, fovea_session* draft);
 
  private:

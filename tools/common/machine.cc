@@ -1,4 +1,4 @@
-// Which machine a measurement is of.
+// Describes the machine of a measurement.
 #include "tools/common/machine.h"
 
 #include <sys/utsname.h>

@@ -1,4 +1,4 @@
-// Which machine a measurement is of.
+// Describes the machine of a measurement.
 #ifndef FOVEA_TOOLS_COMMON_MACHINE_H_
 #define FOVEA_TOOLS_COMMON_MACHINE_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// System, architecture, processor (empty where the system does not say) and hardware threads.
+// System, architecture, processor (empty if unknown) and hardware threads.
 OrderedJson ThisMachine();
 
 }  // namespace fovea::tools

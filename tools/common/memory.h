@@ -1,4 +1,4 @@
-// Blocks of memory for models and sessions, on multiples of 64 bytes.
+// Allocates memory for models and sessions, aligned to 64 bytes.
 #ifndef FOVEA_TOOLS_COMMON_MEMORY_H_
 #define FOVEA_TOOLS_COMMON_MEMORY_H_
 
@@ -20,7 +20,7 @@ inline uint64_t RoundUpTo64(uint64_t size) { return (size + 63) / 64 * 64; }
 
 inline Memory Allocate(uint64_t size) {
   void* memory = fovea_port_memory(nullptr, size);
-  if (memory == nullptr) Fail("cannot get {} bytes of memory", size);
+  if (memory == nullptr) Fail("cannot allocate {} bytes", size);
   return Memory(static_cast<uint8_t*>(memory));
 }
 

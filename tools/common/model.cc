@@ -1,4 +1,4 @@
-// A blob's model, ready to be looked into and to make sessions of.
+// A blob's model, with accessors and for creating sessions.
 #include "tools/common/model.h"
 
 #include <string.h>

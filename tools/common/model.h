@@ -1,4 +1,4 @@
-// A blob's model, ready to be looked into and to make sessions of.
+// A blob's model, with accessors and for creating sessions.
 #ifndef FOVEA_TOOLS_COMMON_MODEL_H_
 #define FOVEA_TOOLS_COMMON_MODEL_H_
 
@@ -20,9 +20,9 @@ class Model {
     bool skip_checksum = false;
   };
 
-  // Maps the file. Failures name it.
+  // Maps the file. Messages begin with its path.
   explicit Model(const std::string& path, const Options& options);
-  // A blob in memory that stays, on a multiple of 64 bytes. `name` begins messages.
+  // A blob in memory that outlives the model, aligned to 64 bytes. `name` begins messages.
   Model(const void* blob, uint64_t size, const std::string& name, const Options& options);
 
   const fovea_model* get() const { return model_; }
@@ -33,10 +33,10 @@ class Model {
   fovea_model_info Info() const;
   fovea_section_info Section(uint32_t section) const;
   fovea_space_info Space(uint32_t space) const;
-  // As the blob has it: what a space is made of.
+  // The space's record in the blob.
   SpaceRecord SpaceRecordOf(uint32_t space) const;
   fovea_tensor_info Tensor(uint32_t tensor) const;
-  // Bytes of the blob that need not stay in memory, if it is a file's (MappedFile::Forget).
+  // Lets the kernel drop bytes of the blob from memory, if it is a mapped file (MappedFile::Forget).
   void Forget(const uint8_t* begin, uint64_t size) const {
     if (file_ != nullptr) file_->Forget(begin, size);
   }
@@ -47,14 +47,14 @@ class Model {
 
   // nullptr if there is no such key.
   const char* Metadata(const std::string& key) const { return fovea_model_metadata(model_, key.c_str()); }
-  // The program's own, "<program>:<key>", or that of all.
+  // Metadata of the program, "<program>:<key>", or else of the model.
   const char* ProgramMetadata(uint32_t program, const std::string& key) const;
-  // An empty name is the first program. Fails with the names that there are.
+  // An empty name is the first program. Fails with the list of names.
   uint32_t FindProgram(const std::string& name) const;
   bool HasProgram(const std::string& name) const;
-  // By its own name, or by what metadata "alias.<name>" says instead.
+  // Finds a value by its name, or by metadata "alias.<name>".
   std::optional<uint32_t> FindValue(uint32_t program, const std::string& name) const;
-  // Attention steps only.
+  // Finds attention operations only.
   std::optional<uint32_t> FindAttention(uint32_t program, const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// Notes to the user: what of an input was left out, made up or guessed.
+// Notes to the user about an input: parts that were left out, filled in or guessed.
 #ifndef FOVEA_TOOLS_COMMON_NOTES_H_
 #define FOVEA_TOOLS_COMMON_NOTES_H_
 
@@ -8,7 +8,7 @@
 
 namespace fovea::tools {
 
-// A line for each: "fovea: <of>: <note>".
+// Prints a line for each: "fovea: <of>: <note>".
 void PrintNotes(std::ostream& err, const std::string& of, const std::vector<std::string>& notes);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Packed sections of a blob, for this machine and others.
+// Packed sections of a blob, for the host and other targets.
 #include "tools/common/packed.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// The library's name for a target: none for the machine at hand.
+// The library's name of a target: null for the host.
 const char* NameOf(const std::string& target) { return target == kHost ? nullptr : target.c_str(); }
 
 BlobPacked Section(const Model& model, const std::string& target) {
@@ -34,7 +34,7 @@ std::vector<std::string> PackTargets() {
 
 std::vector<BlobPacked> Pack(const void* blob, uint64_t size, const std::string& name,
                              const std::vector<std::string>& targets) {
-  // Weights for others are packed from where they are. The checksum is read once.
+  // Packing for other targets reads the weights in place. The checksum is verified once.
   const Model in_place(blob, size, name, {FOVEA_BACKEND_HIGHWAY, false});
   std::vector<BlobPacked> sections;
   for (const std::string& target : targets) {

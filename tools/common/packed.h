@@ -1,4 +1,4 @@
-// Packed sections of a blob, for this machine and others.
+// Packed sections of a blob, for the host and other targets.
 #ifndef FOVEA_TOOLS_COMMON_PACKED_H_
 #define FOVEA_TOOLS_COMMON_PACKED_H_
 
@@ -10,18 +10,18 @@
 
 namespace fovea::tools {
 
-// The machine at hand, among the targets.
+// Name of the host among the targets.
 inline constexpr const char kHost[] = "host";
 
-// What weights can be packed for: kHost and the machines that the library knows.
+// All targets: kHost and the targets that the library knows.
 std::vector<std::string> PackTargets();
 
-// The sections for these targets, each of them once, those of equal layout, too. `blob` stays, on a multiple of 64
-// bytes, and is checked; `name` begins messages. A section without bytes: nothing is packed.
+// Packs for each target; targets of equal layout share one section. `blob` outlives the call, is aligned to 64 bytes
+// and is verified; `name` begins messages. A section without bytes: no weights can be packed.
 std::vector<BlobPacked> Pack(const void* blob, uint64_t size, const std::string& name,
                              const std::vector<std::string>& targets);
 
-// The targets other than kHost that such a packed section of a model is for.
+// The targets other than kHost whose layout is that of this section.
 std::vector<std::string> TargetsOf(const Model& model, uint64_t layout);
 
 }  // namespace fovea::tools

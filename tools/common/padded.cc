@@ -1,4 +1,4 @@
-// Padded tensors from and to ragged batches.
+// Converts padded tensors to and from ragged batches.
 #include "tools/common/padded.h"
 
 #include <string.h>
@@ -15,13 +15,13 @@
 namespace fovea::tools {
 namespace {
 
-// What an input tensor's shape says: `batch` segments of `rows` rows.
+// Extent of an input tensor: `batch` segments of `rows` rows.
 struct Extent {
   uint64_t batch = 1;
   uint64_t rows = 0;
 };
 
-// What an input's segments look like to the caller where that is no matrix: metadata "shape.<input>".
+// Shape of an input's segments for the caller, if it is not a matrix: metadata "shape.<input>".
 std::vector<uint64_t> SegmentShape(const Model& model, uint32_t program, const std::string& input) {
   const char* text = model.ProgramMetadata(program, "shape." + input);
   std::vector<uint64_t> shape;
@@ -30,10 +30,10 @@ std::vector<uint64_t> SegmentShape(const Model& model, uint32_t program, const s
   return shape;
 }
 
-// Inputs that their callers have channel by channel, [batch, width, rows], as the model takes them.
+// Transposes inputs that callers give channel by channel, [batch, width, rows].
 class RowByRow {
  public:
-  // Metadata "layout.<input>" says which they are.
+  // Metadata "layout.<input>" names these inputs.
   RowByRow(const Model& model, uint32_t program, std::map<uint32_t, Given>& given) {
     for (auto& [value, input] : given) {
       const char* layout = model.ProgramMetadata(program, fmt::format("layout.{}", model.Value(program, value).name));
@@ -68,10 +68,10 @@ class RowByRow {
     input->tensor = &turned.tensor;
   }
 
-  std::list<Turned> turned_;  // whose places stay
+  std::list<Turned> turned_;  // std::list: addresses must stay valid
 };
 
-// A segment is a tensor of this shape, whose rows are the value's as they lie.
+// Each segment is a tensor of this shape; its entries are the value's rows in order.
 Extent ExtentOfShaped(const std::string& name, const StoredTensor& tensor, uint32_t width,
                       const std::vector<uint64_t>& segment) {
   std::vector<uint64_t> shape = tensor.shape;
@@ -106,7 +106,7 @@ Extent ExtentOf(const std::string& name, const StoredTensor& tensor, uint32_t wi
   return shape.size() == 2 ? Extent{shape[0], shape[1]} : Extent{1, shape[0]};
 }
 
-// Segments as a mask [batch, rows] says: the ones of a row, which must stand together.
+// Segments from a mask [batch, rows]: the ones of each row, which must be contiguous.
 Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const Extent& extent) {
   const std::vector<int64_t> bits = ToIntegers(mask);
   Segments segments;
@@ -118,7 +118,7 @@ Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const
     while (end > first && row[end - 1] == 0) --end;
     for (uint64_t i = first; i < end; ++i) {
       if (row[i] == 0)
-        Fail("{}: text {} has a hole at position {}; only padding at the ends can be left out", name, text, i);
+        Fail("{}: text {} has a gap at position {}; only padding at the ends is supported", name, text, i);
       if (row[i] != 1) Fail("{}: entry {} of text {} is {}, expected 0 or 1", name, i, text, row[i]);
     }
     segments.first.push_back(static_cast<uint32_t>(first == end ? 0 : first));
@@ -127,7 +127,7 @@ Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const
   return segments;
 }
 
-// The rows of `padded` that the segments keep.
+// Copies the rows of `padded` that the segments keep.
 template <typename T>
 std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint32_t width) {
   std::vector<T> rows;
@@ -138,8 +138,8 @@ std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint
   return rows;
 }
 
-// Where the rows of a space stand in padded form. `lengths` are of the space; those of an input space with the same
-// parent may be shorter by a constant (rows put in front of each segment).
+// Placement of a space's rows in padded form. `lengths` are of the space; an input space with the same
+// parent may have lengths that are less by a constant (rows prepended to each segment).
 Segments Placement(const Model& model, const Batch& batch, uint32_t space, const std::vector<uint32_t>& lengths) {
   const uint32_t parent = model.Space(space).parent;
   for (const auto& [input, segments] : batch.spaces) {
@@ -162,7 +162,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
   const RowByRow row_by_row(model, program, given);
   Batch batch;
 
-  // Spaces first: every tensor of a space must have the same extent, and one of them may have a mask.
+  // Spaces first: all tensors of a space must have the same extent, and one of them can have a mask.
   const auto mask = tensors.find("attention_mask");
   bool mask_used = mask == tensors.end();
   std::map<uint32_t, Extent> extents;
@@ -171,7 +171,8 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     const fovea_value_info info = model.Value(program, value);
     const bool has_parent = model.Space(info.space).parent != FOVEA_NONE;
     if (has_parent && model.Space(model.Space(info.space).parent).parent != FOVEA_NONE) {
-      Fail("{}: space '{}' is nested too deep for padded tensors", input.name, model.Space(info.space).name);
+      Fail("{}: space '{}' is nested too deep for padded tensors; give segments.<space> instead", input.name,
+           model.Space(info.space).name);
     }
     const std::vector<uint64_t> shape = SegmentShape(model, program, info.name);
     const Extent extent = has_parent && !shape.empty() ? ExtentOfShaped(input.name, *input.tensor, info.width, shape)
@@ -199,7 +200,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     }
     AddSegments(model, info.space, segments, &batch);
   }
-  if (!mask_used) Fail("attention_mask: no input of the model can have a mask");
+  if (!mask_used) Fail("attention_mask: no input of the model has a mask");
 
   for (const uint32_t value : InputsOf(model, program)) {
     const fovea_value_info info = model.Value(program, value);
@@ -208,7 +209,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     if (input == given.end()) {
       const auto segments = segments_of.find(info.space);
       const std::optional<int32_t> id = DefaultId(model, info);
-      if (!id || segments == segments_of.end()) Fail("{}: this input is missing", info.name);
+      if (!id || segments == segments_of.end()) Fail("{}: required input is missing", info.name);
       size_t rows = 0;
       for (const uint32_t length : segments->second.lengths) rows += length;
       batch.ids[value].assign(rows, *id);
@@ -219,7 +220,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
     }
   }
 
-  // A space whose rows are the segments of another input space takes its rows from there.
+  // The number of rows of a space is the number of segments of its input space.
   std::vector<uint32_t> followers;
   for (const auto& [space, segments] : batch.spaces) {
     const auto parent = batch.spaces.find(model.Space(space).parent);
@@ -236,8 +237,8 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
 
 namespace {
 
-// Where a row of a segment stands in padded form. Metadata "layout.<space>" may say "front_last N": the first N rows of
-// each segment stand after all that the others may take.
+// Position of a segment's row in padded form. With metadata "layout.<space>" = "front_last N" the first N rows of each
+// segment come after the maximum length of the remaining rows.
 class Places {
  public:
   Places(const Model& model, uint32_t space, const Segments& segments) : segments_(segments) {
@@ -320,7 +321,7 @@ PaddedTensor PaddedAttention(const Model& model, const Session& session, const B
   if (batch.ragged) return RaggedAttention(model, session, tap, name);
   const fovea_weights weights = session.Weights(tap);
   const auto place = [&](uint32_t space) {
-    // A query per segment of the keys (pooling) is a segment of one row.
+    // A query per segment of the keys (attention pooling) is a segment of one row.
     if (model.Space(space).parent == FOVEA_NONE && space != weights.key_space) {
       return MakeSegments(std::vector<uint32_t>(weights.rows, 1));
     }

@@ -1,4 +1,4 @@
-// Percentiles of numbers, as measurements have them.
+// Percentiles, as used in measurements.
 #ifndef FOVEA_TOOLS_COMMON_PERCENTILE_H_
 #define FOVEA_TOOLS_COMMON_PERCENTILE_H_
 
@@ -12,7 +12,7 @@
 
 namespace fovea::tools {
 
-// Nearest rank, of numbers in any order: NaN is below all others. NaN of none.
+// Nearest-rank percentile of unsorted numbers: NaN sorts below all numbers. NaN for an empty list.
 inline double PercentileOf(std::vector<double> numbers, uint32_t percent) {
   if (numbers.empty()) return NAN;
   const auto at = numbers.begin() + static_cast<ptrdiff_t>(fovea_bench_rank(numbers.size(), percent));

@@ -1,4 +1,4 @@
-// Pictures to the inputs of a model's programs.
+// Converts images to the inputs of a model's programs.
 #include "tools/common/pictures.h"
 
 #include <map>
@@ -16,7 +16,7 @@ std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t progra
     std::istringstream sizes(shape);
     PictureInput input = {value, 0, {}};
     if (!(sizes >> input.channels >> input.size.height >> input.size.width) || !(sizes >> std::ws).eof()) continue;
-    // Whether the rows have room for it is checked here: the blob says both.
+    // The blob states both the shape and the rows; checked here that they agree.
     const uint64_t pixels = uint64_t{input.size.height} * input.size.width;
     const uint32_t rows = model.Space(info.space).max_segment_rows;
     const bool sane = input.channels != 0 && input.channels <= 1024 && pixels != 0 && pixels < uint64_t{1} << 32;
@@ -35,7 +35,7 @@ std::optional<Preparation> FindPreparation(const Model& model) {
 
 Preparation PreparationOf(const Model& model) {
   if (const auto found = FindPreparation(model)) return *found;
-  Fail("{}: the model does not say how its pictures are prepared; give pixel_values with --input", model.name());
+  Fail("{}: has no metadata for image preparation; give pixel_values with --input", model.name());
 }
 
 std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& name) {
@@ -44,14 +44,14 @@ std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& nam
   };
   if (!name.empty()) {
     const uint32_t program = model.FindProgram(name);
-    if (!reads(program)) Fail("{}: program '{}' takes no pictures", model.name(), name);
+    if (!reads(program)) Fail("{}: program '{}' does not read images", model.name(), name);
     return {program};
   }
   std::vector<uint32_t> programs;
   for (uint32_t program = 0; program < model.Info().program_count; ++program) {
     if (reads(program)) programs.push_back(program);
   }
-  if (programs.empty()) Fail("{}: no program takes pictures alone", model.name());
+  if (programs.empty()) Fail("{}: no program has an image as its only input", model.name());
   return programs;
 }
 
@@ -78,7 +78,7 @@ Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<
 
 std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,
                                     const std::vector<Picture>& pictures, uint32_t workers) {
-  if (pictures.empty()) Fail("no picture is given");
+  if (pictures.empty()) Fail("no image given");
   const std::vector<uint32_t> programs = PicturePrograms(model, program);
   std::map<uint32_t, PictureRun> runs;
   std::map<uint32_t, std::vector<const Picture*>> batches;

@@ -1,4 +1,4 @@
-// Pictures to the inputs of a model's programs, of which there is one for each size that it was converted for.
+// Converts images to the inputs of a model's programs, one program for each image size of the conversion.
 #ifndef FOVEA_TOOLS_COMMON_PICTURES_H_
 #define FOVEA_TOOLS_COMMON_PICTURES_H_
 
@@ -16,7 +16,7 @@
 
 namespace fovea::tools {
 
-// The input that metadata "shape.<input>" describes by channels, height and width.
+// The input whose metadata "shape.<input>" is channels, height and width.
 struct PictureInput {
   uint32_t value = 0;
   uint32_t channels = 0;
@@ -24,22 +24,22 @@ struct PictureInput {
 };
 std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program);
 
-// How the model wants pictures: nothing, or an error, where it does not say.
+// How to prepare images for the model, from its metadata; nothing if it is absent; fails if it is invalid.
 std::optional<Preparation> FindPreparation(const Model& model);
 Preparation PreparationOf(const Model& model);
 
-// Programs that read nothing but a picture; fails if there are none. `name`: this one alone; empty: all.
+// Programs whose only input is an image; fails if there are none. `name`: only this program; empty: all.
 std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& name);
 
-// Which of them a picture takes (NearestSize).
+// The program for an image, by size (NearestSize).
 uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, const Picture& picture);
 
 Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures);
 
-// Pictures that one program has read.
+// Images that one program has processed.
 struct PictureRun {
   uint32_t program = 0;
-  std::vector<size_t> which;         // of all pictures, in the order of the session's rows
+  std::vector<size_t> which;         // indices of the images, in the order of the session's rows
   std::unique_ptr<Session> session;  // has run
 };
 std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,

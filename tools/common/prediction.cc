@@ -1,4 +1,4 @@
-// What a model says about texts, sounds or pictures, in the terms of its task.
+// Predictions for texts, sounds or images, by the task of the model.
 #include "tools/common/prediction.h"
 
 #include <math.h>
@@ -104,7 +104,7 @@ OrderedJson Spans(const Model& model, const Tokenizer& tokenizer, const Matrix& 
   return spans;
 }
 
-// The heaviest words of a text, and how many have a weight at all.
+// The largest word weights of a text, and the number of nonzero weights.
 OrderedJson SparseWords(const Tokenizer& tokenizer, const float* weights, uint32_t count, uint32_t top) {
   OrderedJson words = OrderedJson::array();
   for (const uint32_t id : Best({weights, weights + count}, top)) {
@@ -131,14 +131,16 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
   return masks;
 }
 
-// What a program says in each row of an output: of a whole text, sound or picture, or of one of its tokens.
+// Interprets the rows of an output: of a whole text, sound or image, or of a token.
 class Said {
  public:
   Said(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
     RefuseWriters(model);
-    if (options.sparse && task_ != Task::kMaskedWords) Fail("{}: guesses no words to give weights to", model.name());
-    if (options.dimensions != 0 && task_ != Task::kEmbedding) Fail("{}: makes no embeddings to cut", model.name());
+    if (options.sparse && task_ != Task::kMaskedWords)
+      Fail("{}: is not a masked language model, so it has no word weights; leave out --sparse", model.name());
+    if (options.dimensions != 0 && task_ != Task::kEmbedding)
+      Fail("{}: makes no embeddings; leave out --dimensions", model.name());
     if (task_ == Task::kEmbedding) {
       embeddings_ = ReadEmbeddings(model, session, options.dimensions);
     } else {
@@ -149,7 +151,7 @@ class Said {
   Task task() const { return task_; }
   const Matrix& logits() const { return logits_; }
 
-  // Of text, sound or picture `row`: classes or an embedding.
+  // Adds classes or the embedding of row `row`.
   void AddWhole(uint32_t row, uint32_t top, OrderedJson& entry) const {
     if (task_ == Task::kClasses) {
       entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
@@ -177,14 +179,14 @@ void RefuseWriters(const Model& model) {
   const std::string name = task == nullptr ? "" : task;
   if (name == "causal-lm") {
     Fail(
-        "{}: it is a language model (task causal-lm), which writes texts: see fovea generate; fovea convert --task "
-        "embedding makes a model of its hidden states",
+        "{}: it is a language model (task causal-lm); use fovea generate, or convert it with fovea convert --task "
+        "embedding converts it to a model of its hidden states",
         model.name());
   }
   if (name == "seq2seq-lm") {
     Fail(
-        "{}: it writes texts from what its encoder reads (task seq2seq-lm): see fovea generate, translate and "
-        "transcribe; fovea convert --task encoder makes a model of its encoder alone",
+        "{}: it is an encoder-decoder model (task seq2seq-lm); use fovea generate, translate or "
+        "transcribe, or convert its encoder alone with fovea convert --task encoder",
         model.name());
   }
 }
@@ -227,7 +229,7 @@ Embeddings WholeEmbeddings(const Model& model, const Session& session) {
   return {means, fmt::format("mean of {}", model.Value(program, value).name)};
 }
 
-// The first numbers of each row, of length 1.
+// The first numbers of each row, normalised again.
 Matrix Cut(const Matrix& whole, uint32_t dimensions) {
   Matrix cut{whole.rows, dimensions, {}};
   for (uint32_t row = 0; row < whole.rows; ++row) {
@@ -246,15 +248,15 @@ Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t d
   RefuseWriters(model);
   if (TaskOf(model, session.request().program) != Task::kEmbedding) {
     Fail(
-        "{}: its output 'logits' is scores, of classes or words, and no embedding; fovea convert --task embedding "
-        "makes a "
+        "{}: its output 'logits' holds scores of classes or words, not an embedding; fovea convert --task embedding "
+        "converts the "
         "model without that head",
         model.name());
   }
   Embeddings embeddings = WholeEmbeddings(model, session);
   if (dimensions == 0) return embeddings;
   if (dimensions > embeddings.rows.width) {
-    Fail("{}: embeddings have {} numbers, not {}", model.name(), embeddings.rows.width, dimensions);
+    Fail("{}: embeddings have only {} dimensions, not {}", model.name(), embeddings.rows.width, dimensions);
   }
   return {Cut(embeddings.rows, dimensions), fmt::format("{}, the first {} numbers", embeddings.source, dimensions)};
 }
@@ -316,7 +318,7 @@ void PredictWholes(const Model& model, const Session& session, const PredictionO
                    std::vector<OrderedJson>& entries) {
   const Said said(model, session, options);
   if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
-    Fail("{}: the program says nothing of a sound or picture as a whole", model.name());
+    Fail("{}: the program has no output for a whole sound or image", model.name());
   }
   for (size_t i = 0; i < entries.size(); ++i) said.AddWhole(static_cast<uint32_t>(i), options.top, entries[i]);
 }
@@ -343,7 +345,7 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
                          tag["probability"].get<double>());
     }
   } else if (entry.contains("spans")) {
-    if (entry["spans"].empty()) out << "  (no span has a label)\n";
+    if (entry["spans"].empty()) out << "  (no tagged spans)\n";
     for (const OrderedJson& span : entry["spans"]) {
       out << fmt::format("  {:<7.4f} {:<16} {}\n", span["probability"].get<double>(), text(span["label"]),
                          text(span["text"]));
@@ -366,7 +368,7 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
     const std::vector<float> row = entry["embedding"].get<std::vector<float>>();
     out << "  [";
     for (size_t i = 0; i < row.size() && i < 8; ++i) out << fmt::format("{}{:.4f}", i == 0 ? "" : ", ", row[i]);
-    out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", .." : "", row.size(),
+    out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", ..." : "", row.size(),
                        entry["norm"].get<double>(), text(entry["source"]));
   }
 }

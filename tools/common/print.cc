@@ -1,4 +1,4 @@
-// Numbers and bytes as people and programs read them.
+// Formats numbers and bytes for people and for programs.
 #include "tools/common/print.h"
 
 #include <fmt/format.h>

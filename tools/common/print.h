@@ -1,4 +1,4 @@
-// Numbers and bytes as people and programs read them.
+// Formats numbers and bytes for people and for programs.
 #ifndef FOVEA_TOOLS_COMMON_PRINT_H_
 #define FOVEA_TOOLS_COMMON_PRINT_H_
 

@@ -23,7 +23,7 @@ std::vector<uint32_t> LengthsOf(const std::string& name, const StoredTensor& ten
   if (tensor.shape.size() != 1) Fail("{}: shape {}, expected [segments]", name, ShapeText(tensor.shape));
   std::vector<uint32_t> lengths;
   for (const int32_t length : Ids(name, tensor)) {
-    if (length < 0) Fail("{}: {} is no length", name, length);
+    if (length < 0) Fail("{}: {} is not a length", name, length);
     lengths.push_back(static_cast<uint32_t>(length));
   }
   return lengths;
@@ -38,15 +38,15 @@ uint32_t RowsOf(const Given& input, uint32_t width) {
   return static_cast<uint32_t>(shape[0]);
 }
 
-// A space whose segments only the caller knows.
+// Whether only the caller knows the segments of a space.
 bool NeedsSegments(const fovea_space_info& space) { return space.is_input != 0 && space.parent != FOVEA_NONE; }
 
-// A space whose segments all have the number of rows that the model says.
+// Whether all segments of a space have a fixed number of rows.
 bool IsFixed(const fovea_space_info& space) {
   return space.is_input == 0 && space.parent != FOVEA_NONE && space.max_segment_rows != UINT32_MAX;
 }
 
-// Segments of such a space say nothing new, but must be what the model has; they tell how many its parent has rows.
+// Checks given segments of such a space, which must have the fixed length; their number is the rows of the parent.
 void AddFixed(const Model& model, const std::string& name, const StoredTensor& tensor, Batch* batch) {
   const uint32_t space = FindSpace(model, name.substr(strlen(kSegments)));
   const fovea_space_info info = model.Space(space);
@@ -54,7 +54,7 @@ void AddFixed(const Model& model, const std::string& name, const StoredTensor& t
   const std::vector<uint32_t> lengths = LengthsOf(name, tensor);
   for (const uint32_t length : lengths) {
     if (length != info.max_segment_rows) {
-      Fail("{}: a segment of {} rows; the model has {} in each", name, length, info.max_segment_rows);
+      Fail("{}: a segment has {} rows; the model requires {}", name, length, info.max_segment_rows);
     }
   }
   const auto parent = batch->spaces.find(info.parent);
@@ -77,10 +77,10 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
     if (!IsSegments(name)) continue;
     const uint32_t space = FindSpace(model, name.substr(strlen(kSegments)));
     if (IsFixed(model.Space(space))) continue;
-    if (!NeedsSegments(model.Space(space))) Fail("{}: the segments of this space follow from others", name);
+    if (!NeedsSegments(model.Space(space))) Fail("{}: leave it out; the segments of this space are derived", name);
     batch.spaces[space] = MakeSegments(LengthsOf(name, tensor));
   }
-  // Roots of what has segments take their rows from there.
+  // The number of rows of a root space is the number of segments of its child.
   const auto has_rows = [&](uint32_t space) {
     return std::any_of(batch.spaces.begin(), batch.spaces.end(), [&](const auto& known) {
       return known.first == space || model.Space(known.first).parent == space;
@@ -113,7 +113,7 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
   }
   for (const uint32_t value : InputsOf(model, program)) {
     const fovea_value_info info = model.Value(program, value);
-    if (given.count(value) == 0 && info.carried_by == FOVEA_NONE) Fail("{}: this input is missing", info.name);
+    if (given.count(value) == 0 && info.carried_by == FOVEA_NONE) Fail("{}: required input is missing", info.name);
   }
   return batch;
 }
@@ -127,7 +127,7 @@ PaddedTensor RaggedAttention(const Model& model, const Session& session, uint32_
   const fovea_weights weights = session.Weights(tap);
   const std::vector<uint32_t> keys = session.Lengths(weights.key_space);
   std::vector<uint32_t> queries = session.Lengths(weights.query_space);
-  // A query for each segment of keys, if the keys' space is a child of the queries'.
+  // One query for each segment of keys, if the keys' space is a child of the queries'.
   if (model.Space(weights.key_space).parent == weights.query_space) queries.assign(weights.rows, 1);
   if (queries.size() != keys.size()) Fail("{}: {} segments of queries, {} of keys", name, queries.size(), keys.size());
   const uint64_t longest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());

@@ -1,5 +1,5 @@
-// Tensors without padding: the rows of all segments one after the other, and `segments.<space>`, how many rows each
-// segment has. So spaces may nest as deep as they like.
+// Tensors without padding: the rows of all segments concatenated, and `segments.<space>`, the number of rows of each
+// segment. Spaces can nest to any depth.
 #ifndef FOVEA_TOOLS_COMMON_RAGGED_H_
 #define FOVEA_TOOLS_COMMON_RAGGED_H_
 
@@ -9,7 +9,7 @@
 
 namespace fovea::tools {
 
-// Are there segments.<space>?
+// Whether there are segments.<space>.
 bool IsRagged(const StoredTensors& tensors);
 
 // Inputs `[rows, width]`, or `[rows]` where the width is 1. Every input space with a parent that the program uses needs

@@ -1,4 +1,4 @@
-// A session of a model in memory of its own, with threads where it has several workers.
+// A session of a model, which owns its memory and its threads (with several workers).
 #include "tools/common/session.h"
 
 #include <string.h>
@@ -86,7 +86,7 @@ fovea_view Session::Input(uint32_t value, bool ids, size_t entries) {
   const bool takes_ids = view.type == FOVEA_TYPE_I32;
   if (takes_ids != ids) Fail("input {}: the model takes {}", ValueName(value), takes_ids ? "ids" : "floats");
   const uint64_t expected = static_cast<uint64_t>(view.rows) * view.width;
-  if (entries != expected) Fail("input {}: {} entries, expected {}", ValueName(value), entries, expected);
+  if (entries != expected) Fail("input {}: {} entries given, expected {}", ValueName(value), entries, expected);
   return view;
 }
 

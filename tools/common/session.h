@@ -1,4 +1,4 @@
-// A session of a model in memory of its own, with threads where it has several workers.
+// A session of a model, which owns its memory and its threads (with several workers).
 #ifndef FOVEA_TOOLS_COMMON_SESSION_H_
 #define FOVEA_TOOLS_COMMON_SESSION_H_
 
@@ -21,13 +21,13 @@ struct SessionRequest {
   std::vector<fovea_limit> limits;
   std::vector<uint32_t> keep;  // values
   std::vector<fovea_tap> taps;
-  std::vector<uint32_t> linked;  // inputs that other sessions give
+  std::vector<uint32_t> linked;  // inputs that are outputs of other sessions
   uint64_t (*clock)() = nullptr;
-  std::optional<uint32_t> cache_type;  // FOVEA_TYPE_*: how rows of texts are kept, if not as the program says
-  uint32_t rewind_rows = 0;            // of a text, that can be taken back where a window drops others
+  std::optional<uint32_t> cache_type;  // FOVEA_TYPE_* of the KV cache, if not the program's
+  uint32_t rewind_rows = 0;            // rows of a text that can be rewound although a sliding window would drop them
 };
 
-// All weights of an attention step.
+// A tap of all rows and heads of an attention operation.
 inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
   fovea_tap tap = Sized<fovea_tap>();
   tap.step = step;
@@ -35,7 +35,7 @@ inline fovea_tap TapOf(uint32_t step, uint32_t form = FOVEA_TAP_DENSE) {
   return tap;
 }
 
-// Dense rows, copied out of a session.
+// Dense rows, copied from a session.
 struct Matrix {
   uint32_t rows = 0;
   uint32_t width = 0;
@@ -44,14 +44,14 @@ struct Matrix {
   const float* Row(uint32_t row) const { return values.data() + static_cast<size_t>(row) * width; }
 };
 
-// A sparse tap line by line, copied out of a session: line r * heads + h is tapped row r, wanted head h; keys are rows
+// A sparse tap, line by line, copied from a session: line r * heads + h is tapped row r, tapped head h; keys are rows
 // of the key space.
 struct SparseWeights {
   std::vector<int64_t> row_offsets, keys;
   std::vector<float> values;
 };
 
-// The exact sizes of a session's blocks; the pointers are null.
+// The exact sizes of a session's blocks; pointers are null.
 fovea_session_memory SessionSizes(const Model& model, const SessionRequest& request);
 
 class Session {
@@ -65,24 +65,24 @@ class Session {
   fovea_session_info Info() const;
 
   void SetSegments(uint32_t space, const std::vector<uint32_t>& lengths);
-  // As many entries as the input has rows times width.
+  // `numbers`: rows times width.
   void SetInput(uint32_t value, const std::vector<float>& numbers);
   void SetInput(uint32_t value, const std::vector<int32_t>& ids);
-  // All zeros.
+  // Sets all entries to zero.
   void ClearInput(uint32_t value);
-  // Carried inputs are zeros and kept texts empty again.
+  // Sets carried inputs to zero and empties the KV cache.
   void Reset();
   void Run();
-  // Row indices become numbers.
+  // Outputs that are row indices are converted to numbers.
   Matrix Output(uint32_t value) const;
-  // Of the segments of a space; none where a run has yet to select rows.
+  // Segment lengths of a space; empty before the run that selects its rows.
   std::vector<uint32_t> Lengths(uint32_t space) const;
-  // By position in the request's taps.
+  // `tap`: index in the request's taps.
   fovea_weights Weights(uint32_t tap) const;
   SparseWeights Sparse(uint32_t tap) const;
 
  private:
-  // Where the rows of an input lie, which must have so many entries, ids or numbers.
+  // View of an input's rows; checks the number of entries and whether they are ids or numbers.
   fovea_view Input(uint32_t value, bool ids, size_t entries);
   std::string ValueName(uint32_t value) const;
 

@@ -1,4 +1,4 @@
-// Programs that take samples of sound.
+// Programs that read audio samples.
 #include "tools/common/sound.h"
 
 #include <stdlib.h>
@@ -29,7 +29,8 @@ std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program) {
 
 Sound ReadSound(const std::string& path, uint32_t rate) {
   const Sound sound = ReadWav(path);
-  if (sound.samples.size() > UINT32_MAX / 2) Fail("{}: {:.0f} seconds are too long", path, sound.seconds());
+  if (sound.samples.size() > UINT32_MAX / 2)
+    Fail("{}: {:.0f} seconds exceed the limit on samples", path, sound.seconds());
   return Resample(sound, rate);
 }
 

@@ -1,4 +1,4 @@
-// Programs that take samples of sound: metadata "sampling_rate.<input>" says so of an input, and at which rate.
+// Programs that read audio samples: inputs with metadata "sampling_rate.<input>".
 #ifndef FOVEA_TOOLS_COMMON_SOUND_H_
 #define FOVEA_TOOLS_COMMON_SOUND_H_
 
@@ -16,19 +16,19 @@ namespace fovea::tools {
 struct SoundInput {
   uint32_t value;
   uint32_t rate;
-  uint64_t clip = 0;  // samples that are read of a sound, by metadata "clip_length.<input>"; 0: all there are
+  uint64_t clip = 0;  // samples that are read of a sound (metadata "clip_length.<input>"); 0: all
 };
-// Of a program; nothing where it takes none.
+// The sound input of a program; nothing if it has none.
 std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program);
 
-// A sound file as the input takes it: another rate is resampled.
+// Reads a sound file and resamples it to the input's rate.
 Sound ReadSound(const std::string& path, uint32_t rate);
 
-// The same for a program that hears a sound once: where it reads clips of one length, a note tells how much of a longer
-// sound is left out, or of a shorter one is silence.
+// Same for a program that reads one clip: if clips have a fixed length, a note states how much of a longer sound is
+// dropped, or how much silence a shorter one is padded with.
 Sound ReadClip(const std::string& path, const SoundInput& input);
 
-// Of a batch of what an encoder of speech reads.
+// Number of clips in a batch of inputs of a speech encoder.
 size_t ClipCount(const Batch& batch);
 
 Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t program, const std::vector<Sound>& sounds);

@@ -7,7 +7,7 @@
 namespace fovea::tools {
 namespace {
 
-// A label, apart from its place in a span.
+// A label, split into prefix and name.
 struct Tag {
   std::string label;
   bool begins = false, ends = false;
@@ -32,7 +32,7 @@ std::vector<Tag> TagsOf(const std::vector<std::string>& labels) {
   return tags;
 }
 
-// A token, or the tokens of a word, with what they say.
+// A token, or the tokens of a word, with its tag.
 struct Said {
   size_t best;
   double share;
@@ -74,7 +74,7 @@ std::vector<Span> SpansOf(const std::vector<TaggedToken>& tokens, const std::vec
   }
   const std::vector<Tag> tags = TagsOf(labels);
   std::vector<Span> spans;
-  size_t parts = 0;  // of the last span
+  size_t parts = 0;  // words or tokens of the last span
   const Tag* before = nullptr;
   for (const Said& said : all) {
     const Tag& tag = tags[said.best];

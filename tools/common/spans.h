@@ -1,4 +1,4 @@
-// Tags of tokens merged to spans of the text, as transformers' pipeline for token classification does.
+// Merges tags of tokens into spans of the text, as the token classification pipeline of transformers does.
 #ifndef FOVEA_TOOLS_COMMON_SPANS_H_
 #define FOVEA_TOOLS_COMMON_SPANS_H_
 
@@ -9,33 +9,33 @@
 
 namespace fovea::tools {
 
-// What the tokens of a word together say.
+// How the tags of a word's tokens are combined.
 enum class Aggregation {
-  kSimple,   // each token by itself
-  kFirst,    // what its first token says
-  kAverage,  // the best tag of the mean of their probabilities
-  kMax       // what the token that is surest says
+  kSimple,   // no combination: each token has its tag
+  kFirst,    // tag of the first token
+  kAverage,  // best tag of the mean probabilities
+  kMax       // tag of the token with the highest probability
 };
 
 struct TaggedToken {
   std::vector<double> shares;  // probability of each label
   uint32_t begin, end;         // bytes of the text
-  bool continues;              // the word of the token before
+  bool continues;              // the word of the previous token
 };
 
 struct Span {
-  std::string label;  // without what begins it in the scheme: "PER" of "B-PER"
+  std::string label;  // without the prefix of the scheme: "PER" of "B-PER"
   uint32_t begin, end;
-  double probability;  // the mean of its tokens' or words'
+  double probability;  // mean over its tokens or words
 };
 
-// Labels are "O" for none, and others plain or with B- (begins), I- (goes on), E- or L- (ends), S- or U- (is alone) in
-// front; the last four count as such where B- or I- of the same label is a label, too. Neighbours of one label are one
-// span, unless the second begins or the first ends.
+// Labels are "O" for none, and plain ones or ones with the prefix B- (begin), I- (inside), E- or L- (end), S- or U-
+// (single); the last four are prefixes only if B- or I- of the same label also exists. Neighbours of one label form one
+// span, unless the second is a beginning or the first an end.
 std::vector<Span> SpansOf(const std::vector<TaggedToken>& tokens, const std::vector<std::string>& labels,
                           Aggregation aggregation);
 
-// Without spaces at its beginning, which tokens of some tokenizers include.
+// Removes leading spaces, which tokens of some tokenizers include.
 Span WithoutSpaces(Span span, const std::string& text);
 
 }  // namespace fovea::tools

@@ -25,7 +25,7 @@ Matrix SparseWeightsOf(const Model& model, const Session& session, const std::ve
       const float* of_token = scores.Row(first + i);
       for (uint32_t word = 0; word < scores.width; ++word) row[word] = std::max(row[word], of_token[word]);
     }
-    // The logarithm rises, so it may come after the maximum.
+    // The logarithm is monotonic, so it can be applied after the maximum.
     for (uint32_t word = 0; word < scores.width; ++word) row[word] = log1pf(row[word]);
     first = next;
   }

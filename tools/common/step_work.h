@@ -1,4 +1,4 @@
-// How much work each step of a program does for the rows that a session has.
+// Amount of work of each operation of a program for the rows of a session.
 #ifndef FOVEA_TOOLS_COMMON_STEP_WORK_H_
 #define FOVEA_TOOLS_COMMON_STEP_WORK_H_
 
@@ -9,16 +9,16 @@
 
 namespace fovea::tools {
 
-// Of each step, pairs of a query and a key whose score it makes, all heads together (fovea_session_step_pairs); 0 for
-// other steps than attention, and where nothing is known of the rows yet.
+// For each operation, the query-key pairs whose score is computed, in all heads (fovea_session_step_pairs); 0 for
+// operations other than attention, and while the rows are unknown.
 inline std::vector<uint64_t> StepPairs(const Model& model, const Session& session) {
   std::vector<uint64_t> pairs(model.Program(session.request().program).step_count);
   for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_step_pairs(session.get(), i, &pairs[i]);
   return pairs;
 }
 
-// Floating point operations of each step with the segments that are bound. Rows that a run selects count from that run
-// on.
+// Floating point operations of each operation for the bound segments. Rows that a run selects are counted after that
+// run.
 inline std::vector<double> StepFlops(const Model& model, const Session& session) {
   const uint32_t program = session.request().program;
   std::vector<double> flops(model.Program(program).step_count);

@@ -26,7 +26,7 @@ uint8_t* Bytes(const fovea_view& view, uint32_t row) {
   return static_cast<uint8_t*>(view.data) + static_cast<size_t>(row) * view.row_bytes;
 }
 
-// Of a row of int8: each has a scale.
+// Number of parts of an int8 row; each has a scale.
 size_t PartsOf(const fovea_view& view) { return (view.row_bytes - view.width) / sizeof(float); }
 
 void WriteInt8(const float* from, size_t width, size_t parts, uint8_t* to) {

@@ -1,4 +1,4 @@
-// Rows of values as a session stores them, from and to floats.
+// Converts rows of values between their stored type and floats.
 #ifndef FOVEA_TOOLS_COMMON_STORED_ROW_H_
 #define FOVEA_TOOLS_COMMON_STORED_ROW_H_
 
@@ -6,10 +6,10 @@
 
 namespace fovea::tools {
 
-// A row of any type as floats.
+// Reads a row of any type as floats.
 void ReadRow(const fovea_view& view, uint32_t row, float* to);
 
-// Floats as a row of any type but i32, rounded to what it can hold.
+// Writes floats as a row of any type but i32, rounded to that type.
 void WriteRow(const float* from, const fovea_view& view, uint32_t row);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Texts to tokens with a model's own tokenizer, and to the inputs of a program.
+// Encodes texts as tokens with the model's tokenizer, and as inputs of a program.
 #include "tools/common/text.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ fovea_text_info InfoOf(const Model& model) {
   return info;
 }
 
-// The tokenizer's, or what the model's configuration says; -1: none.
+// The padding id of the tokenizer, or of the model's configuration; -1: none.
 int32_t PaddingId(const Model& model) {
   const int32_t own = model.Info().has_text == 0 ? -1 : InfoOf(model).pad_id;
   const char* configured = model.Metadata("pad_token_id");
@@ -37,7 +37,7 @@ Tokenizer::Tokenizer(const Model& model) : model_(model) {
   if (model.Info().has_text == 0) Fail("{}: the blob has no tokenizer; give ids with --input", model.name());
 }
 
-// Gives arrays, workspace and options to `call`, twice if they are too small at first.
+// Calls `call` with arrays, scratch and options, and again with larger arrays if they were too small.
 template <typename Call>
 Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   fovea_error error = {};
@@ -50,7 +50,7 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   std::vector<uint32_t> ranges;
   fovea_text_tokens arrays = {};
   arrays.struct_size = sizeof(arrays);
-  uint64_t capacity = text.size() + InfoOf(model_).single_special + 8;  // enough for nearly every text
+  uint64_t capacity = text.size() + InfoOf(model_).single_special + 8;  // enough for almost every text
   for (int turn = 0; turn < 2; ++turn) {
     tokens.ids.resize(capacity);
     tokens.types.resize(capacity);
@@ -96,7 +96,7 @@ Tokens Tokenizer::EncodeWith(const std::string& text, uint32_t flags, uint32_t m
 
 Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const {
   const fovea_text_info info = InfoOf(model_);
-  if (info.pair_special == 0) Fail("{}: the tokenizer has nothing to put between two texts", model_.name());
+  if (info.pair_special == 0) Fail("{}: the tokenizer has no template for text pairs", model_.name());
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);
   options.max_length = max_length;
@@ -108,7 +108,7 @@ Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second
     of_first = arrays->text_tokens[0];
     return status;
   });
-  // The second text begins where the first one's tokens end: after special ones between them.
+  // The second text begins after the first one's tokens and the special tokens between them.
   bool in_second = of_first == 0, seen = false, between = false;
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.special[i] != 0) {
@@ -127,7 +127,7 @@ Tokens Tokenizer::EncodeDocument(const std::string& text, uint32_t max_length, b
   options.struct_size = sizeof(options);
   options.max_length = max_length;
   options.flags = wrapped ? FOVEA_TEXT_WRAPPED : 0;
-  std::vector<uint32_t> lengths(text.size()), ranges(2 * text.size());  // no sentence is shorter than a byte
+  std::vector<uint32_t> lengths(text.size()), ranges(2 * text.size());  // a sentence has at least one byte
   fovea_text_sentences sentences = {};
   sentences.struct_size = sizeof(sentences);
   sentences.capacity = text.size();
@@ -207,7 +207,7 @@ uint32_t IdInput(const Model& model, uint32_t program) {
   return *ids;
 }
 
-// Where the sentences of documents are rows, or FOVEA_NONE.
+// The space whose rows are sentences of documents, or FOVEA_NONE.
 uint32_t SentenceSpace(const Model& model, uint32_t program) {
   const auto ids = FindIds(model, program);
   const uint32_t parent = ids ? model.Space(model.Value(program, *ids).space).parent : FOVEA_NONE;
@@ -235,7 +235,7 @@ uint32_t TokenSpace(const Model& model, uint32_t program) {
 
 namespace {
 
-// Tokens of a text that a program takes, and of those at most `max_length`, as options of the library say it.
+// The limit for the library's options: the program's maximum number of tokens, and `max_length` if less.
 uint32_t LimitOf(const Model& model, uint32_t program, uint32_t max_length) {
   const uint32_t most = MaxTokens(model, program);
   const uint32_t limit = max_length == 0 ? most : std::min(most, max_length);
@@ -263,7 +263,7 @@ Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t pr
 
 namespace {
 
-// Puts as many entries in front of those that there are, or after them, as are missing.
+// Prepends or appends padding up to the given length.
 template <typename T>
 void Fill(bool left, size_t length, const T& value, std::vector<T>* entries) {
   if (entries->size() < length)
@@ -291,9 +291,9 @@ void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
     if (length > space.max_segment_rows || count > length) return;
   }
   if (count == length) return;
-  if (count > length) Fail("{} tokens are more than {}, which the model takes", count, length);
+  if (count > length) Fail("{} tokens exceed the model's limit of {}", count, length);
   const int32_t pad = PaddingId(model);
-  if (pad < 0) Fail("the model takes {} tokens, and has no padding for {}", length, count);
+  if (pad < 0) Fail("the model reads exactly {} tokens and has no padding token to fill up {}", length, count);
   const bool left = PadsLeft(model, program);
   const uint32_t place = left || tokens->end.empty() ? 0 : tokens->end.back();
   Fill(left, length, pad, &tokens->ids);

@@ -1,4 +1,4 @@
-// Texts to tokens with a model's own tokenizer, and to the inputs of a program.
+// Encodes texts as tokens with the model's tokenizer, and as inputs of a program.
 #ifndef FOVEA_TOOLS_COMMON_TEXT_H_
 #define FOVEA_TOOLS_COMMON_TEXT_H_
 
@@ -16,15 +16,15 @@ namespace fovea::tools {
 struct Tokens {
   std::vector<int32_t> ids;
   std::vector<int32_t> types;
-  std::vector<uint8_t> special;      // put there by the tokenizer, not by the text
-  std::vector<uint32_t> begin, end;  // bytes of the text
-  std::vector<uint8_t> second;       // of a pair: 1 where begin and end count bytes of the second text
-  uint64_t dropped = 0;              // tokens of the text, or of both of a pair, that the limit cut off
+  std::vector<uint8_t> special;      // 1: a special token, added by the tokenizer
+  std::vector<uint32_t> begin, end;  // byte range in the text
+  std::vector<uint8_t> second;       // text pairs: 1 if begin and end refer to the second text
+  uint64_t dropped = 0;              // tokens beyond the limit, of the text or of both texts of a pair
 
-  // Of a document: its sentences, with the tokens of each.
+  // Documents: the sentences, with the tokens of each.
   struct Sentence {
     uint32_t tokens;
-    uint32_t begin, end;  // bytes of the text
+    uint32_t begin, end;  // byte range in the text
   };
   std::vector<Sentence> sentences;
   uint64_t dropped_sentences = 0;
@@ -32,25 +32,25 @@ struct Tokens {
 
 class Tokenizer {
  public:
-  // Fails where the model has no tokenizer.
+  // Fails if the model has no tokenizer.
   explicit Tokenizer(const Model& model);
 
-  // At most `max_length` tokens, special ones included; 0: as the tokenizer says.
+  // At most `max_length` tokens, including special ones; 0: the tokenizer's maximum.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
-  // Of any length: nothing is cut off.
+  // Encodes the whole text without truncation.
   Tokens EncodeWhole(const std::string& text) const;
-  // Two texts as the tokenizer puts them together. Fails where it does not.
+  // Encodes a text pair by the tokenizer's template. Fails if it has none.
   Tokens EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const;
-  // The same for each sentence. `wrapped`: see fovea_text_sentence.
+  // Encodes each sentence. `wrapped`: see fovea_text_sentence.
   Tokens EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const;
   std::string Piece(int32_t id) const;
   // Without special tokens.
   std::string Decode(const std::vector<int32_t>& ids) const;
-  // The token that stands for a hidden word.
+  // The mask token.
   std::optional<int32_t> MaskId() const;
   std::optional<int32_t> PadId() const;
-  // Whether a token of a text goes on with the word of the token before: by the "##" of WordPiece, else where no space
-  // is between them; never if it stands for something unknown.
+  // Whether a token continues the word of the token before: with WordPiece by its "##", else if no space is between
+  // them; never for unknown tokens.
   bool ContinuesWord(const std::string& text, const Tokens& tokens, size_t token) const;
 
  private:
@@ -61,29 +61,29 @@ class Tokenizer {
   const Model& model_;
 };
 
-// Does the program read ids of tokens? And do its tokens nest in sentences, and these in documents?
+// Whether the program reads token ids; whether its tokens nest in sentences, and these in documents.
 bool TakesTokens(const Model& model, uint32_t program);
 bool ReadsDocuments(const Model& model, uint32_t program);
-// The program of this name; without a name the first that reads ids of tokens, or the first of all.
+// The program of this name; for an empty name the first that reads token ids, or else the first.
 uint32_t FindTextProgram(const Model& model, const std::string& name);
-// Whose rows the tokens are.
+// The space whose rows are tokens.
 uint32_t TokenSpace(const Model& model, uint32_t program);
 
-// The rows that the program takes per text (or sentence of a document); UINT32_MAX: any number.
+// The maximum number of rows per text (or per sentence of a document); UINT32_MAX: no limit.
 uint32_t MaxTokens(const Model& model, uint32_t program);
 
-// A text as the program reads it: encoded at once or by sentences, each at most MaxTokens and `max_length` (if not 0)
-// long; filled up where texts have a fixed length.
+// Encodes a text for the program: as a whole or by sentences, each truncated to MaxTokens and `max_length` (if not 0),
+// and padded if texts have a fixed length.
 Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& text,
                  uint32_t max_length = 0, bool wrapped = false);
 
-// The same of two texts. Fails where the program reads documents.
+// Same for a pair of texts. Fails if the program reads documents.
 Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
                      const std::string& second, uint32_t max_length = 0);
 
-// Where all texts of a program have one length, or metadata "pad_to" says that it was trained with texts filled up to
-// so many tokens: padding after the tokens. Fails where the length is fixed and there are more, or the model has no
-// padding.
+// Pads after the tokens if all texts of a program have one length, or if metadata "pad_to" states the length to which
+// texts were padded in training. Fails if the length is fixed and there are more tokens, or the model has no padding
+// token.
 void FillUp(const Model& model, uint32_t program, Tokens* tokens);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);

@@ -62,7 +62,7 @@ std::string TurnsText(const OrderedJson& told, const std::string& first, const s
                         times["ms"]["p50"].get<double>(), times["ms"]["p75"].get<double>());
   }
   text += fmt::format("{} takes {:.3f} times as long as {}", second, told["ratio"].get<double>(), first);
-  if (!told.contains("turns")) return text + " (all runs together; they are not of the same work)\n";
+  if (!told.contains("turns")) return text + " (totals; the runs are not of the same work)\n";
   const OrderedJson& turns = told["turns"];
   return text + fmt::format(" (medians); in single turns p25 {:.3f}  p50 {:.3f}  p75 {:.3f}\n",
                             turns["p25"].get<double>(), turns["p50"].get<double>(), turns["p75"].get<double>());

@@ -16,7 +16,7 @@ bool IsAttention(const BlobOperation& operation) { return operation.code == stat
 
 bool IsAppend(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAppend); }
 
-// Numbers of the program that attentions read as keys or values, and nothing else reads.
+// Float values that are read only by attentions, as keys or values.
 std::vector<bool> OnlyKeys(const BlobProgram& program) {
   std::vector<bool> fits;
   for (const BlobValue& value : program.values) fits.push_back(value.type == DType::kF32);
@@ -33,8 +33,8 @@ uint32_t KeyHeads(const BlobOperation& attention) {
   return NumberOr(attention, Attribute::kKvHeads, NumberOr(attention, Attribute::kHeads, 1));
 }
 
-// Casts that the program's attentions read go between the operations, as do those of the values in `outputs`, for so
-// many heads, which are outputs in their place; what stands after them moves on. Kept rows are cast by `append` itself.
+// Inserts casts of the values that the program's attentions read, and of the values in `outputs`, for the given number
+// of heads; casts replace those outputs. Operations after an insertion move. Cached rows are cast by `append` itself.
 class Caster {
  public:
   Caster(DType type, BlobProgram& program) : type_(type), program_(program), fits_(OnlyKeys(program)) {
@@ -54,7 +54,7 @@ class Caster {
     for (const BlobOperation& operation : program_.operations) {
       BlobOperation moved = operation;
       ForEachInput(moved, [&](uint32_t& input) { input = places_[input]; });
-      // Summaries are of the type of keys and values, and made in other ways: those stay as they are.
+      // Summaries have the type of keys and values and come from other operations: such keys and values stay f32.
       const bool summaries = HasInput(operation, AttentionInput::kSummaryKeys);
       const bool cast =
           IsAttention(operation) && !summaries && fits_[operation.inputs[1]] && fits_[operation.inputs[2]];
@@ -92,7 +92,7 @@ class Caster {
     return at->second;
   }
 
-  // The cast has the name and the role of what it casts.
+  // The cast takes over the name and role of its input.
   void CastOutput(const std::pair<const uint32_t, uint32_t>& output) {
     BlobValue& cast = result_.values[CastOf(output.first, output.second)];
     BlobValue& exact = result_.values[places_[output.first]];
@@ -104,10 +104,10 @@ class Caster {
 
   const DType type_;
   BlobProgram& program_;
-  std::vector<bool> fits_;  // may be cast
+  std::vector<bool> fits_;  // can be cast
   BlobProgram result_;
-  std::vector<uint32_t> places_;                             // of the former values
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> casts_;  // of a former value, for so many heads
+  std::vector<uint32_t> places_;                             // new index of each former value
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> casts_;  // (former value, heads) to cast
 };
 
 // The encoder's output that an input of the decoder reads, or null.
@@ -115,8 +115,8 @@ const std::string* LinkOf(const BlobContent& content, const std::string& input) 
   return GenerationEntry(content, "link." + input);
 }
 
-// Of the decoder's inputs that are linked and that only attentions read, as keys or values for one number of heads:
-// that number. An attention reads keys and values of one type, so both are such inputs or neither is taken.
+// For each linked input of the decoder that only attentions read, as keys or values with one number of heads: that
+// number. Keys and values of an attention have one type, so both must be such inputs.
 std::map<uint32_t, uint32_t> LinkedKeys(const BlobProgram& decoder, const BlobContent& content) {
   const std::vector<bool> only_keys = OnlyKeys(decoder);
   std::map<uint32_t, uint32_t> taken;

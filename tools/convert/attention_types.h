@@ -1,4 +1,4 @@
-// In which types attention keeps keys and values, and multiplies.
+// Types of cached keys and values and of the products of attention.
 #ifndef FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 #define FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 
@@ -6,13 +6,12 @@
 
 namespace fovea::tools {
 
-// Puts a cast after the keys and values of every attention: of those that nothing but attentions reads, as keys or
-// values, so that their f32 rows exist for a tile only. Others would take more memory than before. Where a decoder
-// reads them from an encoder through links, the encoder casts them; where a text's are kept, they are kept so. f32:
-// none.
+// Inserts a cast after the keys and values of every attention, if only attentions read them, as keys or values: their
+// f32 rows then exist only for a tile. (Otherwise the cast would be an additional copy.) Keys and values that a decoder
+// reads from an encoder through links are cast in the encoder; the KV cache stores this type. f32: no casts.
 void CastKeys(DType type, BlobContent& content);
 
-// Lets every attention with dot products that says nothing of its own take them in f32, bf16 or int8.
+// Sets the type of products (f32, bf16 or int8) for every dot-product attention that does not specify one.
 void SetProducts(DType type, BlobProgram& program);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Operations that are about to be written, and their attributes.
+// Operations under construction, with their attributes.
 #ifndef FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
 #define FOVEA_TOOLS_CONVERT_BLOB_ATTRIBUTES_H_
 
@@ -37,7 +37,7 @@ inline void SetInput(BlobOperation& operation, InputNumber i, uint32_t value) {
   operation.inputs[i.number] = value;
 }
 
-// Puts an operation and the value that it makes at the end of a program. Returns the value.
+// Appends an operation and its output value to a program; returns the value.
 inline uint32_t AppendOperation(BlobOperation operation, const BlobValue& value, BlobProgram& program) {
   operation.output = static_cast<uint32_t>(program.values.size());
   program.values.push_back(value);
@@ -45,7 +45,7 @@ inline uint32_t AppendOperation(BlobOperation operation, const BlobValue& value,
   return program.operations.back().output;
 }
 
-// No row of an attention sees those after it.
+// Whether no row of an attention sees later rows.
 inline bool IsCausal(const BlobOperation& attention) {
   return NumberOr(attention, Attribute::kCausal, 0) != 0 || NumberOr(attention, Attribute::kRight, UINT32_MAX) == 0;
 }

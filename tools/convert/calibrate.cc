@@ -14,13 +14,13 @@ namespace {
 // Time grows with the square of the width, for each row of a weight.
 constexpr uint32_t kMostWidth = 4096;
 
-// The value whose rows, as far as the weight is wide, an operation multiplies with its weight; kBlobNone where there is
-// none. A recurrent layer multiplies the states that it makes; only those of a gru that resets first are not its h.
+// The value whose first columns an operation multiplies by its weight; kBlobNone if there is none. A recurrent layer
+// multiplies its states; a GRU with `reset_after` false multiplies other rows than its states.
 uint32_t MultipliedValue(const BlobOperation& operation) {
   switch (static_cast<OpCode>(operation.code)) {
     case OpCode::kLinear:
       return operation.inputs[0];
-    case OpCode::kExperts:  // of rows as they are; what an expert makes of its own ones is not like another's
+    case OpCode::kExperts:  // rows of x; the inputs of later experts differ by expert
       return NumberOr(operation, Attribute::kKind, 0) == 0 ? operation.inputs[0] : kBlobNone;
     case OpCode::kCell:
     case OpCode::kRecurrent:
@@ -48,7 +48,7 @@ Matrix FirstColumns(Matrix rows, uint32_t width) {
   return rows;
 }
 
-// What the weight's error does to the mean row is taken back. Returns the largest change.
+// Subtracts the weight's error for the mean row from the bias. Returns the largest change.
 double Shift(const std::vector<float>& wanted, const std::vector<float>& stored, const RowStatistics& statistics,
              std::vector<float> bias, BlobTensor& tensor) {
   const size_t width = statistics.mean.size();
@@ -71,9 +71,9 @@ Calibrator::Calibrator(const Resolved& model, const ExactModel& exact, const Sam
                        const std::vector<DType>& types, Workers& workers)
     : model_(model), exact_(exact), samples_(samples), types_(types), workers_(workers) {
   const std::vector<BlobProgram>& programs = exact.staged().programs();
-  std::map<uint32_t, uint32_t> uses;  // of tensors
+  std::map<uint32_t, uint32_t> uses;  // number of uses of each tensor
   for (size_t i = 0; i < programs.size(); ++i) {
-    if (model.is_part[i]) continue;  // its layers are another program's
+    if (model.is_part[i]) continue;  // it shares the layers of another program
     for (const BlobOperation& operation : programs[i].operations) {
       for (const uint32_t tensor : operation.tensors) ++uses[tensor];
     }
@@ -107,7 +107,7 @@ std::map<uint32_t, Calibrator::Layer> Calibrator::LayersOf(const BlobProgram& pr
   }
   for (auto at = layers.begin(); at != layers.end();) {
     Layer& layer = at->second;
-    // Tables of embeddings, and what another program uses too, stay as they are.
+    // Embedding tables, and tensors that other programs also use, are unchanged.
     const bool own = uses.at(at->first) == layer.uses && excluded.count(at->first) == 0;
     if (layer.bias != kBlobNone && uses.at(layer.bias) != layer.uses) layer.bias = kBlobNone;
     at = own ? std::next(at) : layers.erase(at);
@@ -162,7 +162,7 @@ bool Calibrator::Advance(const Fit& fit) {
   return true;
 }
 
-// Of the first columns of values; nothing where these texts choose no rows.
+// Statistics of the first columns of values; nothing if these texts select no rows.
 std::optional<RowStatistics> Calibrator::StatisticsOf(const std::set<uint32_t>& values, uint32_t width,
                                                       bool centered) const {
   std::deque<Matrix> parts;

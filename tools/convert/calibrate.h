@@ -1,4 +1,4 @@
-// Integer weights that fit the rows which a model multiplies them with.
+// Calibrates integer weights for the rows that a model multiplies them with.
 #ifndef FOVEA_TOOLS_CONVERT_CALIBRATE_H_
 #define FOVEA_TOOLS_CONVERT_CALIBRATE_H_
 
@@ -18,23 +18,23 @@
 
 namespace fovea::tools {
 
-// The error of a rounded weight is the same for every row of a text, and the rows have much in common. So integer
-// weights of linear layers are rounded with regard to the rows that the model with f32 weights has for samples, made up
-// or given (rounding.h), and what the error then does to the mean row is taken back by the layer's bias. The model runs
-// as fast as before. Programs that take numbers, such as sounds, are left alone unless samples of those are given,
-// since nothing is known about them.
+// Rows of a layer's input have much in common, so the error of a rounded weight affects all of them in the same way.
+// Integer weights of linear layers are therefore rounded for the rows that the model with f32 weights has for samples,
+// generated or given (rounding.h), and the error for the mean row is subtracted from the layer's bias. The run time
+// does not change. Programs that read numbers, such as audio, are calibrated only if samples are given, since typical
+// inputs are unknown.
 class Calibrator {
  public:
-  // Of tensors for which integers are asked by `types`. All arguments stay.
+  // For tensors whose type in `types` is an integer type. All arguments must outlive this.
   Calibrator(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
              const std::vector<DType>& types, Workers& workers);
 
-  // Whether a tensor is the weight of a layer that may be fitted, or its bias. That is kBlobNone where there is none,
-  // or where other layers have it, too.
+  // Whether a tensor can change: the weight of a layer that can be fitted, or its bias. The bias of a layer is
+  // kBlobNone if it has none or shares it with other layers.
   bool MayChange(uint32_t tensor) const { return may_change_.count(tensor) != 0; }
 
   using Fit = std::function<void(uint32_t weight, uint32_t bias, const RowStatistics& statistics)>;
-  // Runs on, and calls `fit` for layers whose rows are there then, in the order of the program. False at the end.
+  // Runs the next part and calls `fit` for layers whose rows it provides, in program order. False at the end.
   bool Advance(const Fit& fit);
 
  private:
@@ -53,19 +53,19 @@ class Calibrator {
   const SampleSources& samples_;
   const std::vector<DType>& types_;
   Workers& workers_;
-  std::vector<std::map<uint32_t, Layer>> layers_;  // by program, by weight
+  std::vector<std::map<uint32_t, Layer>> layers_;  // [program][weight]
   std::set<uint32_t> may_change_;
 
   size_t next_program_ = 0;
-  const std::map<uint32_t, Layer>* running_ = nullptr;  // of layers_
-  // Layers that read the same share statistics: their values, width, and whether without the mean; and their weights.
+  const std::map<uint32_t, Layer>* running_ = nullptr;  // element of layers_
+  // Layers with the same inputs share statistics: (inputs, width, centered) to weights.
   std::map<std::tuple<std::set<uint32_t>, uint32_t, bool>, std::vector<uint32_t>> groups_;
   std::optional<StagedModel::Run> run_;
   StagedModel::Rows rows_;
 };
 
-// Fits an encoded weight, if it is of integers, and makes the bias that goes with it, if there is one to change.
-// Returns the largest change of it; nothing where the weight is no integers.
+// Fits an encoded weight of integer type, and creates its changed bias if there is one. Returns the largest change of
+// the bias; nothing if the weight is not of integer type.
 std::optional<double> FitLayer(const Constant& weight, const Constant* bias, const RowStatistics& statistics,
                                BlobTensor& fitted, TensorReport& report, BlobTensor* fitted_bias, Workers& workers);
 

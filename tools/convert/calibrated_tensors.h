@@ -10,16 +10,16 @@
 
 namespace fovea::tools {
 
-// Made when they are asked for, each once: the model with f32 weights runs as far as it must. In the order of the
-// model, which is that of its programs, hardly more than one of them is in memory at a time.
+// Tensors are created on request, once each: the model with f32 weights runs as far as necessary. In the order of the
+// model's programs, little more than one tensor is in memory at a time.
 class CalibratedTensors {
  public:
-  // All arguments stay.
+  // All arguments must outlive this.
   CalibratedTensors(const Resolved& model, const ExactModel& exact, const SampleSources& samples,
                     const std::vector<DType>& types, Workers& workers);
 
   TensorReport Make(size_t index, BlobTensor& tensor);
-  // What was fitted so far.
+  // Layers fitted so far.
   const std::vector<CalibrationReport>& calibrated() const { return calibrated_; }
 
  private:
@@ -31,7 +31,7 @@ class CalibratedTensors {
   Workers& workers_;
   const std::vector<DType>& types_;
   Calibrator calibrator_;
-  std::map<uint32_t, Made> fitted_;  // that nobody has asked for yet
+  std::map<uint32_t, Made> fitted_;  // fitted, but not yet requested
   std::vector<CalibrationReport> calibrated_;
 };
 

@@ -14,7 +14,7 @@ bool Has(const BlobContent& content, const std::string& key) {
                      [&](const auto& entry) { return entry.first == key; });
 }
 
-// Samples that the operation reads of each sound; 0: all there are.
+// Samples of each sound that the operation reads; 0: all.
 uint64_t ReadBy(const BlobOperation& operation, const BlobProgram& program, const BlobContent& content) {
   const BlobSpace& frames = content.spaces[program.values[operation.output].space];
   if (operation.code != static_cast<uint32_t>(OpCode::kSpectrum) || frames.kind != SpaceKind::kFixed) return 0;
@@ -23,7 +23,7 @@ uint64_t ReadBy(const BlobOperation& operation, const BlobProgram& program, cons
   return end > before ? end - before : 0;
 }
 
-// The most that any operation reads of an input; 0 where one reads all.
+// The maximum over the operations; 0 if one reads all samples.
 uint64_t ClipLength(uint32_t input, const BlobProgram& program, const BlobContent& content) {
   uint64_t length = 0;
   for (const BlobOperation& operation : program.operations) {
@@ -38,7 +38,7 @@ uint64_t ClipLength(uint32_t input, const BlobProgram& program, const BlobConten
 }  // namespace
 
 void AddClipLengths(BlobContent* content) {
-  std::map<std::string, uint64_t> lengths;  // by name of an input, of all programs that have it
+  std::map<std::string, uint64_t> lengths;  // by input name, for all programs with that input
   for (const BlobProgram& program : content->programs) {
     for (uint32_t value = 0; value < program.values.size(); ++value) {
       const BlobValue& input = program.values[value];

@@ -1,4 +1,4 @@
-// How much of a sound programs read that hear clips of one length.
+// Determines the samples that a program with clips of fixed length reads.
 #ifndef FOVEA_TOOLS_CONVERT_CLIP_LENGTHS_H_
 #define FOVEA_TOOLS_CONVERT_CLIP_LENGTHS_H_
 
@@ -6,8 +6,8 @@
 
 namespace fovea::tools {
 
-// Adds metadata "clip_length.<input>" for inputs of sound (metadata "sampling_rate.<input>") of which nothing is read
-// but the frames of a spectrum, and always as many of these: then what comes after the last frame has no effect.
+// Adds metadata "clip_length.<input>" for audio inputs (metadata "sampling_rate.<input>") that are only read as a fixed
+// number of frames of a spectrum: later samples have no effect.
 void AddClipLengths(BlobContent* content);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Runs two blobs of one model on the same inputs.
+// Compares the outputs of two blobs of one model on the same inputs.
 #include "tools/convert/compare.h"
 
 #include <math.h>
@@ -18,11 +18,11 @@
 namespace fovea::tools {
 namespace {
 
-// Rows of the samples where no texts are given.
+// Rows of generated samples.
 const std::vector<uint32_t> kFewLengths = {5, 16, 33, 64};
 const std::vector<uint32_t> kManyLengths = {1, 2, 3, 5, 8, 12, 16, 24, 33, 48, 64, 96, 128, 192, 256, 384, 512};
 
-// Rows of the longest text that is timed, and how often at least.
+// Rows of the longest text that is timed.
 constexpr uint32_t kFewRows = 1024, kManyRows = 4096;
 constexpr size_t kTurns = 5;
 
@@ -52,7 +52,7 @@ Batch MadeUpBatch(const Model& model, uint32_t program, Comparison depth) {
   return SyntheticBatch(model, program, lengths);
 }
 
-// One over the root mean square of each channel; 0 where there is nothing.
+// Reciprocal root mean square of each channel; 0 for channels that are zero.
 std::vector<double> ScalesOf(const Matrix& exact) {
   std::vector<double> scales(exact.width);
   for (uint32_t row = 0; row < exact.rows; ++row) {
@@ -88,7 +88,7 @@ void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report
     report.lowest_cosine = report.mean_cosine = report.lowest_scaled_cosine = report.mean_scaled_cosine = 0;
     return;
   }
-  // Single numbers have no direction but all together.
+  // Outputs of width 1 are compared as one vector, since single numbers have no direction.
   const size_t rows = exact.width == 1 ? std::min(exact.rows, 1u) : exact.rows;
   const size_t width = exact.width == 1 ? exact.rows : exact.width;
   double sum = 0;
@@ -193,7 +193,7 @@ std::vector<Reference> MakeReferences(const Model& outline, const ProgramOutputs
     if (report.sample_lengths.empty()) report.sample_lengths = references.back().lengths();
   }
   if (progress) progress("run as f32", "", programs, programs);
-  if (!reads_given) report.warnings.push_back("no program reads the given samples: made-up ones took their place");
+  if (!reads_given) report.warnings.push_back("no program reads the given samples; generated samples are used instead");
   return references;
 }
 

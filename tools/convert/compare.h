@@ -1,4 +1,4 @@
-// Runs two blobs of one model on the same inputs.
+// Compares the outputs of two blobs of one model on the same inputs.
 #ifndef FOVEA_TOOLS_CONVERT_COMPARE_H_
 #define FOVEA_TOOLS_CONVERT_COMPARE_H_
 
@@ -14,25 +14,25 @@
 
 namespace fovea::tools {
 
-// Runs a program of a model: all its outputs, in order.
+// Runs a program of a model; returns all its outputs in order.
 using ProgramOutputs = std::function<std::vector<Matrix>(uint32_t program, const Batch& batch)>;
-ProgramOutputs OutputsBy(const Model& model, uint32_t workers);  // which stays
-ProgramOutputs OutputsBy(const StagedModel& model);              // which stays
+ProgramOutputs OutputsBy(const Model& model, uint32_t workers);  // must outlive the result
+ProgramOutputs OutputsBy(const StagedModel& model);              // must outlive the result
 
-// Samples that a program of a model has read, to set other blobs of the model against it. Made by the options' samples
-// and depth; of those that are given so many tokens at most.
+// Samples with a program's f32 outputs, to compare other blobs of the model with. Samples depend on the options and
+// their depth; of given samples at most a fixed number of tokens is used.
 class Reference {
  public:
-  // `outline` says what the model takes and makes.
+  // `outline`: the model's inputs and outputs.
   Reference(const Model& outline, const ProgramOutputs& exact, uint32_t program, const ConvertOptions& options,
             size_t most_tokens = SIZE_MAX);
 
-  // An entry for every output.
+  // Returns an entry for each output.
   std::vector<OutputReport> Compare(const ProgramOutputs& stored) const;
 
   const std::string& program_name() const { return names_.front().program; }
   bool reads_given() const { return reads_given_; }
-  // Rows of the samples.
+  // Number of rows of each sample.
   const std::vector<uint32_t>& lengths() const { return batch_.spaces.begin()->second.lengths; }
 
  private:
@@ -43,18 +43,18 @@ class Reference {
   std::vector<Matrix> outputs_;
 };
 
-// One for each program. Warns if none reads the samples that are given.
+// One per program. Warns if no program reads the given samples.
 std::vector<Reference> MakeReferences(const Model& outline, const ProgramOutputs& exact, const ConvertOptions& options,
                                       ConvertReport& report, const Progress& progress);
-// Appends the entries of every program to report.outputs.
+// Appends the results of every program to report.outputs.
 void CompareModels(const std::vector<Reference>& references, const ProgramOutputs& stored, ConvertReport& report,
                    const Progress& progress);
-// Both of blobs.
+// Same for two blobs.
 void CompareBlobs(const std::vector<uint8_t>& exact, const std::vector<uint8_t>& stored, const ConvertOptions& options,
                   uint32_t workers, ConvertReport& report, const Progress& progress);
 
-// Both blobs in turns over a text of each length, the model's longest among them: how long the first program takes, and
-// how its first output differs. Appends to report.lengths.
+// Runs both blobs alternately on a text of each length, up to the model's maximum: times of the first program, and the
+// difference of its first output. Appends to report.lengths.
 void CompareLengths(const std::vector<uint8_t>& before, const std::vector<uint8_t>& after,
                     const ConvertOptions& options, uint32_t workers, ConvertReport& report, const Progress& progress);
 

@@ -1,4 +1,4 @@
-// Constants that the converter computes.
+// Computes constants.
 #include "tools/convert/constants.h"
 
 #include <math.h>
@@ -16,12 +16,12 @@ namespace {
 Range Resolve(Range range, uint32_t size, const char* what) {
   if (range.end == 0) range.end = size;
   if (range.begin >= range.end || range.end > size) {
-    Fail("{} {} to {} of {} cannot be taken", what, range.begin, range.end, size);
+    Fail("{} {} to {} are out of range: there are {}", what, range.begin, range.end, size);
   }
   return range;
 }
 
-// Bucket of a distance of at least 0, in single precision as such models were trained.
+// Bucket of a distance >= 0, in single precision as in the models' training.
 uint32_t Bucket(uint32_t distance, uint32_t buckets, uint32_t max_distance) {
   const uint32_t exact = buckets / 2;
   if (distance < exact) return distance;
@@ -30,7 +30,7 @@ uint32_t Bucket(uint32_t distance, uint32_t buckets, uint32_t max_distance) {
   return std::min(buckets - 1, exact + static_cast<uint32_t>(octaves * static_cast<float>(buckets - exact)));
 }
 
-// Two or four neighbours of each place, borders repeated, however much the line shrinks.
+// Two or four neighbours of each output sample, with borders repeated, even when downsampling.
 std::vector<Taps> NeighbourTaps(bool cubic, uint32_t from, uint32_t to) {
   constexpr double kA = -0.75;
   std::vector<Taps> taps(to);
@@ -91,8 +91,8 @@ Constant Rotary(const RotarySpec& spec) {
   return {spec.rows, spec.dims, [spec, half] {
             std::vector<float> table(uint64_t{spec.rows} * spec.dims);
             for (uint32_t i = 0; i < half; ++i) {
-              // Angles are rounded as such models were trained: far from the start that is more than the rounding of
-              // the sines.
+              // Angles are rounded as in the models' training: at large positions this matters more than the rounding
+              // of sines.
               const float exponent = static_cast<float>(2 * i) / static_cast<float>(spec.dims);
               float frequency = 1.0f / static_cast<float>(pow(spec.theta, exponent));
               frequency /= static_cast<float>(spec.factor);
@@ -127,7 +127,7 @@ Constant Pick(Constant of, std::vector<uint32_t> rows) {
   const bool columns = of.rows == 1;
   const uint32_t size = columns ? of.width : of.rows, width = columns ? 1 : of.width;
   for (const uint32_t row : rows) {
-    if (row >= size) Fail("row {} of {} cannot be taken", row, size);
+    if (row >= size) Fail("row {} is out of range: there are {}", row, size);
   }
   const auto count = static_cast<uint32_t>(rows.size());
   return {columns ? 1 : count, columns ? count : width,
@@ -185,7 +185,7 @@ Constant Reshape(Constant of, uint32_t rows, uint32_t width) {
 }
 
 Constant Sum(std::vector<Constant> addends) {
-  if (addends.empty()) Fail("a sum of nothing");
+  if (addends.empty()) Fail("a sum needs at least one addend");
   uint32_t rows = 1;
   for (const Constant& addend : addends) rows = std::max(rows, addend.rows);
   for (const Constant& addend : addends) {
@@ -211,8 +211,8 @@ Constant Permute(Constant of, std::vector<uint32_t> shape, std::vector<uint32_t>
   std::sort(sorted.begin(), sorted.end());
   bool permutes = size > 0 && order.size() == dims && size == uint64_t{of.rows} * of.width;
   for (uint32_t i = 0; permutes && i < dims; ++i) permutes = sorted[i] == i;
-  if (!permutes) Fail("[{}, {}] does not have {} dimensions to be put in another order", of.rows, of.width, dims);
-  std::vector<uint64_t> step(dims, 1);  // in `of`, of a dimension of the result
+  if (!permutes) Fail("[{}, {}] cannot be permuted as a tensor of {} dimensions", of.rows, of.width, dims);
+  std::vector<uint64_t> step(dims, 1);  // stride in `of` of each dimension of the result
   for (size_t i = 0; i < dims; ++i) {
     for (size_t d = order[i] + 1; d < dims; ++d) step[i] *= shape[d];
   }
@@ -293,7 +293,7 @@ Constant Mxfp4(Constant blocks, Constant exponents) {
             for (size_t i = 0; i < bytes.size(); ++i) {
               const auto pair = static_cast<uint32_t>(bytes[i]);
               const int power = static_cast<int>(powers[i / kBytes]);
-              if (power == 255) Fail("an exponent of 255 stands for no number");
+              if (power == 255) Fail("an exponent of 255 is not a number");
               for (uint32_t k = 0; k < 2; ++k) {
                 const uint32_t four = pair >> (4 * k) & 15;
                 const float value = ldexpf(kValues[four & 7], power - 127);
@@ -305,11 +305,12 @@ Constant Mxfp4(Constant blocks, Constant exponents) {
 }
 
 Constant Concatenate(std::vector<Constant> parts) {
-  if (parts.empty()) Fail("a concatenation of nothing");
+  if (parts.empty()) Fail("a concatenation needs at least one part");
   uint64_t rows = 0;
   for (const Constant& part : parts) {
-    if (part.width != parts[0].width) Fail("rows of {} and {} cannot be put together", parts[0].width, part.width);
-    if (part.indices != parts[0].indices) Fail("indices and other numbers cannot be put together");
+    if (part.width != parts[0].width)
+      Fail("rows of width {} and {} cannot be concatenated", parts[0].width, part.width);
+    if (part.indices != parts[0].indices) Fail("indices and other numbers cannot be concatenated");
     rows += part.rows;
   }
   if (rows > UINT32_MAX) Fail("too many rows");
@@ -352,7 +353,7 @@ Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
 
 Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& values) {
   for (const int32_t value : values) {
-    if (value < -1 || value >= static_cast<int32_t>(kMaxRecords)) Fail("{} is no index of a row", value);
+    if (value < -1 || value >= static_cast<int32_t>(kMaxRecords)) Fail("{} is not a row index", value);
   }
   Constant constant = Literal(rows, width, {values.begin(), values.end()});  // exact: they have at most 20 bits
   constant.indices = true;
@@ -433,13 +434,13 @@ Constant DistanceBuckets(const DistanceBucketsSpec& spec) {
   }
   const auto bucket = [&](uint32_t distance) {
     if (!logarithmic || distance <= spec.exact) return distance;
-    // In single precision, as such models were trained.
+    // In single precision as in the models' training.
     const float mid = static_cast<float>(spec.exact);
     const float octaves = logf(static_cast<float>(distance) / mid) /
                           logf(static_cast<float>((spec.max_distance - 1) / static_cast<double>(spec.exact)));
     return spec.exact + static_cast<uint32_t>(ceilf(octaves * (mid - 1)));
   };
-  // Behind the reach everything is in an outermost bucket. Attention takes tables of so many columns.
+  // Distances beyond the reach are in an outermost bucket. Attention accepts tables of this many columns.
   constexpr uint32_t kMostReach = (1u << 13) - 1;
   uint32_t reach = 1;
   while (reach <= kMostReach && bucket(reach) < spec.span) ++reach;

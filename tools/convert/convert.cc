@@ -1,4 +1,4 @@
-// From a published model directory, a GGUF file or a model description to a blob.
+// Converts a published model directory, a GGUF file or a model description to a blob.
 #include "tools/convert/convert.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ uint32_t TextLimit(const Description& description) {
   return limit == UINT32_MAX ? 0 : static_cast<uint32_t>(limit);
 }
 
-// Of a published model: a description without a tokenizer wants none.
+// For published models: a description without a tokenizer does not want one.
 bool TakesTokens(const Description& description) {
   if (description.metadata_index.count("architecture") == 0) return false;
   const auto reads = [](const Program& program) {
@@ -54,20 +54,20 @@ bool TakesTokens(const Description& description) {
   return std::any_of(description.programs.begin(), description.programs.end(), reads);
 }
 
-// A model is of use without the text section, so a directory's tokenizer that cannot be read is no failure; one that a
-// description asks for is.
+// A directory's tokenizer that cannot be read is not an error, since the model is useful without a text section; one
+// requested by a description is.
 std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
   TextOptions options(TextLimit(description));
   options.warnings = &report.warnings;
   try {
     if (description.single_file && description.text == nullptr) {
-      if (TakesTokens(description)) report.without_text = "the file has no tokenizer that is read";
+      if (TakesTokens(description)) report.without_text = "the file has no supported tokenizer";
       return {};
     }
     if (description.single_file) return BuildTextSection(*description.text, options);
     std::vector<uint8_t> text = BuildTextSection(description.directory, description.tokenizer, options);
     if (text.empty() && TakesTokens(description)) {
-      report.without_text = "the directory has no tokenizer's files (tokenizer.json, vocab.txt, ..)";
+      report.without_text = "the directory has no tokenizer files (tokenizer.json, vocab.txt, ...)";
     }
     return text;
   } catch (const Failure& failure) {
@@ -77,7 +77,7 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
   }
 }
 
-// Of a model's blob, which need not stay in memory then.
+// Copies a tensor from a model's blob; its bytes there are then dropped from memory.
 void CopyTensor(const Model& model, uint32_t index, BlobTensor& tensor) {
   const fovea_tensor_info info = model.Tensor(index);
   tensor.type = static_cast<DType>(info.type);
@@ -88,7 +88,7 @@ void CopyTensor(const Model& model, uint32_t index, BlobTensor& tensor) {
   model.Forget(data, tensor.data.size());
 }
 
-// One conversion up to the blob, and beyond to the comparison.
+// State of one conversion, up to the blob and the comparison.
 class Conversion {
  public:
   Conversion(const Description& description, const ConvertOptions& options, ConvertReport& report,
@@ -132,7 +132,7 @@ class Conversion {
     report.metadata = model_.content.metadata;
   }
 
-  // What is not encoded yet is never in memory as a whole.
+  // Encodes and writes tensors one by one, so they are never all in memory.
   void Write(BlobOutput& output) {
     const size_t count = model_.content.tensors.size();
     const auto make = [&](size_t i, BlobTensor& tensor) {
@@ -151,7 +151,7 @@ class Conversion {
     if (calibrated_) report_.calibrated = calibrated_->calibrated();
   }
 
-  // Its own blob, as a whole or from where it was written to.
+  // `made`: the converted blob, in memory or from the file.
   void CompareWith(const Model& made) const {
     CompareModels(references_, OutputsBy(made, workers_.count()), report_, progress_);
   }
@@ -179,21 +179,21 @@ class Conversion {
   ConvertReport& report_;
   const Progress& progress_;
   Resolved model_;
-  const std::vector<DType> types_;  // asked for, where they are not a mix
+  const std::vector<DType> types_;  // requested types, unless they are mixed
   Workers workers_;
   bool compares_ = false, encoded_ = false;
   std::optional<ExactModel> exact_;
   std::vector<Reference> references_;
   std::optional<CalibratedTensors> calibrated_;
   std::vector<uint8_t> without_pattern_;
-  std::vector<uint32_t> places_;  // of tensors, in the written blob
+  std::vector<uint32_t> places_;  // index of each tensor in the written blob
 };
 
 }  // namespace
 
 Description Describe(const ConvertOptions& options) {
   if (std::filesystem::is_directory(options.input)) {
-    if (!options.source.empty()) Fail("a source of weights goes with a description only");
+    if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     Reading reading;
     reading.task = options.task;
     reading.image_sizes = options.image_sizes;
@@ -202,13 +202,13 @@ Description Describe(const ConvertOptions& options) {
     for (const auto& [key, value] : ChatMetadataIn(options.input)) description.SetMetadata(key, value);
     return description;
   }
-  if (!options.image_sizes.empty()) Fail("a size of images can be chosen for a model directory only");
-  if (!options.family.empty()) Fail("a family can be chosen for a model directory only");
+  if (!options.image_sizes.empty()) Fail("--image-size is only for model directories; leave it out");
+  if (!options.family.empty()) Fail("--as is only for model directories; leave it out");
   if (std::filesystem::path(options.input).extension() == ".gguf") {
-    if (!options.source.empty()) Fail("a source of weights goes with a description only");
+    if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     return DescribeGguf(options.input, options.task);
   }
-  if (!options.task.empty()) Fail("a task can be chosen for a model directory only");
+  if (!options.task.empty()) Fail("--task is only for model directories; leave it out");
   return ReadGraph(options.input, options.source);
 }
 
@@ -218,7 +218,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   BlobBytes output;
   conversion.Write(output);
   std::vector<uint8_t>& blob = output.bytes;
-  // What goes with what in attention is the library's to say.
+  // The library checks which parts of attention can be combined.
   if (options.pattern.any()) LoadedBlob(blob, "the pattern laid over the model");
   if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
@@ -226,7 +226,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
     std::vector<BlobPacked> packed = Pack(copy.get(), blob.size(), "the converted model", options.pack);
     const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
     const auto none = std::remove_if(packed.begin(), packed.end(), empty);
-    if (none != packed.end()) report.warnings.push_back("this library packs none of these weights");
+    if (none != packed.end()) report.warnings.push_back("none of these weights can be packed");
     packed.erase(none, packed.end());
     for (const BlobPacked& p : packed) report.packed_bytes += p.bytes.size();
     blob = ReplacePacked(copy.get(), packed);

@@ -1,4 +1,4 @@
-// From a published model directory or a model description to a blob, and what storing its weights so cost.
+// Converts a published model directory or a model description to a blob, and reports the error of storing its weights.
 #ifndef FOVEA_TOOLS_CONVERT_CONVERT_H_
 #define FOVEA_TOOLS_CONVERT_CONVERT_H_
 
@@ -17,27 +17,27 @@
 
 namespace fovea::tools {
 
-// How the blob is run against one with f32 weights, keys and products and no pattern laid over it, unless it is that
-// itself: on a few texts, or on many of all lengths.
+// Comparison of the blob with f32 weights, keys and products and without --window and the like (unless it is that
+// itself): on a few texts, or on many texts of all lengths.
 enum class Comparison { kNone, kQuick, kFull };
 
 struct ConvertOptions {
   std::string input;            // a model directory, or a description (a .json file)
-  std::string source;           // of a description: where its files lie, if not beside it
-  std::string output;           // the blob's file; empty: none is written
-  DType weights = DType::kF32;  // of linear layers and embeddings: f32, f16, int8 or int4
-  // Each of these has the type that keeps this cosine with the fewest bytes instead (mixed_precision.h).
+  std::string source;           // for a description: directory of its files, searched first
+  std::string output;           // path of the blob; empty: none is written
+  DType weights = DType::kF32;  // linear layers and embeddings: f32, f16, int8 or int4
+  // Instead of `weights`: each weight has the shortest type that keeps this cosine (mixed_precision.h).
   std::optional<double> keep;
-  DType keys = DType::kF32;       // of keys and values: f32, f16, bf16 or int8
-  DType products = DType::kF32;   // of attention: f32, bf16 or int8
-  LaidPattern pattern;            // over attention that was trained without it
+  DType keys = DType::kF32;       // KV cache: f32, f16, bf16 or int8
+  DType products = DType::kF32;   // products of attention: f32, bf16 or int8
+  LaidPattern pattern;            // sparse pattern for attention that was trained without it
   std::vector<std::string> pack;  // add weights packed for these targets (tools/common/packed.h)
-  std::string task;               // of a model directory, as the next two: see Reading
+  std::string task;               // for a model directory, like the next two: see Reading
   std::vector<std::string> image_sizes;
   std::string family;
   Comparison compare = Comparison::kQuick;
   bool calibrate = true;  // integer weights
-  SampleSources samples;  // to compare and calibrate on
+  SampleSources samples;  // for comparison and calibration
 };
 
 struct TensorReport {
@@ -45,51 +45,51 @@ struct TensorReport {
   DType type;
   uint32_t rows, width;
   uint64_t bytes;  // rows and scales
-  bool fell_back;  // not of the type that was asked for, which cannot hold it (StorableType)
+  bool fell_back;  // the requested type cannot hold it (StorableType)
   QuantizationError error;
 };
 
-// A weight rounded with regard to the rows of samples.
+// A weight that was rounded for the rows of samples.
 struct CalibrationReport {
   std::string weight;
-  double bias_change = 0;  // the largest of an element; 0 where there is no bias to change
+  double bias_change = 0;  // largest change of an element; 0 without a bias to change
 };
 
-// What types were found for weights.
+// The type chosen for a weight.
 struct MixedWeight {
   std::string name;
   DType type;
-  double int4_loss, int8_loss;  // of cosine, where this weight alone is of that type
+  double int4_loss, int8_loss;  // loss of cosine if only this weight has that type
 };
 struct MixPoint {
-  uint64_t bytes;  // of all tensors
-  double cosine;   // the least mean of an output's rows
+  uint64_t bytes;  // total of all tensors
+  double cosine;   // minimum over outputs of the mean over rows
 };
 struct MixReport {
   double keep = 0;
   std::vector<MixedWeight> weights;
-  std::vector<MixPoint> curve;  // mixes that were tried, by bytes
+  std::vector<MixPoint> curve;  // mixes tried, by bytes
 };
 
-// An output of the stored model against the same model with f32 weights, over all samples.
+// An output of the stored model compared with f32 weights, over all samples.
 struct OutputReport {
   std::string program;
   std::string name;
-  double lowest_cosine = 1;  // of a row
-  double mean_cosine = 1;    // of all rows
-  // The same with each channel (a number of every row) divided by its root mean square over all rows of the f32 model:
-  // a channel that is far larger than the rest decides a plain cosine alone and hides what the rest lost.
+  double lowest_cosine = 1;  // minimum over rows
+  double mean_cosine = 1;    // mean over rows
+  // Same with each channel (column) divided by its root mean square over all rows of the f32 model: otherwise a channel
+  // that is far larger than the rest dominates the cosine and hides the loss of the rest.
   double lowest_scaled_cosine = 1;
   double mean_scaled_cosine = 1;
   double max_abs_difference = 0;
-  double max_abs = 0;  // of the f32 model
+  double max_abs = 0;  // in the f32 model
 };
 
-// A model with a pattern laid over it against the same one without, over a text of random ids.
+// A model with a sparse pattern compared with the same model without it, on a text of random ids.
 struct LengthReport {
   uint32_t rows;
-  double before_seconds, after_seconds;  // medians of runs in turns
-  OutputReport output;                   // the first one
+  double before_seconds, after_seconds;  // medians of alternating runs
+  OutputReport output;                   // the first output
 };
 
 struct ConvertReport {
@@ -99,26 +99,26 @@ struct ConvertReport {
   std::optional<MixReport> mix;
   std::vector<OutputReport> outputs;     // empty if not compared
   std::vector<uint32_t> sample_lengths;  // rows of the samples compared on
-  uint32_t workers = 1;                  // of the runs
-  std::vector<LengthReport> lengths;     // if a pattern was laid over it, and it was compared
-  uint64_t weight_bytes = 0;             // of all tensors
-  uint64_t f32_bytes = 0;                // that they would take as f32
+  uint32_t workers = 1;                  // workers of the runs
+  std::vector<LengthReport> lengths;     // if a pattern was applied and compared
+  uint64_t weight_bytes = 0;             // total of all tensors
+  uint64_t f32_bytes = 0;                // total if stored as f32
   uint64_t text_bytes = 0;
   uint64_t packed_bytes = 0;
   uint64_t blob_bytes = 0;
-  std::vector<std::string> unused;  // stored tensors that the blob does not need
+  std::vector<std::string> unused;  // stored tensors that are not used
   std::vector<std::string> warnings;
-  // Why a model of texts takes token ids only though nothing is wrong with its files: there are none for the tokenizer.
+  // Why a text model accepts only token ids although no file is invalid: there are no tokenizer files.
   std::string without_text;
 };
 
-// Called as work goes on: what is done ("quantize", "compare", ..), on what, and how far it is.
+// Called during the work with the stage ("quantize", "compare", ...), its subject, and the progress.
 using Progress = std::function<void(const std::string& stage, const std::string& name, size_t done, size_t total)>;
 
-// Fails with one line that says where and what.
+// Fails with a one-line message that states the location and the fault.
 ConvertReport Convert(const ConvertOptions& options, const Progress& progress = {});
 
-// The parts of Convert: the description that an input stands for, and its blob.
+// The steps of Convert: the description of an input, and its blob.
 Description Describe(const ConvertOptions& options);
 std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
                                const Progress& progress = {});

@@ -9,7 +9,7 @@
 namespace fovea::tools {
 namespace {
 
-// Pages of fresh memory that only zeros are written to take no room.
+// Fresh pages to which only zeros are written take no memory.
 class Outline : public BlobMemory {
  public:
   void Write(uint64_t at, const void* data, uint64_t bytes) override {
@@ -41,7 +41,7 @@ TensorSource ExactTensors(const Resolved& model, Workers& workers) {
 
 }  // namespace
 
-// By the backend that multiplies weights where they lie: no second copy of them.
+// Uses the backend that multiplies weights in place, without a packed copy.
 ExactModel::ExactModel(const Resolved& model, Workers& workers, uint64_t most_bytes)
     : staged_(model.content, ExactTensors(model, workers), FOVEA_BACKEND_HIGHWAY, workers, most_bytes),
       outline_(OutlineOf(model, workers)) {}

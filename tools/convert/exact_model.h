@@ -1,4 +1,4 @@
-// The model with f32 weights, which others are measured by.
+// The model with f32 weights, the reference for comparison and calibration.
 #ifndef FOVEA_TOOLS_CONVERT_EXACT_MODEL_H_
 #define FOVEA_TOOLS_CONVERT_EXACT_MODEL_H_
 
@@ -14,11 +14,11 @@ namespace fovea::tools {
 
 class ExactModel {
  public:
-  // As the resolved model is now, whose constants stay. Both live as long as this does.
+  // For the resolved model in its current state; its constants must not change. Both must outlive this.
   ExactModel(const Resolved& model, Workers& workers, uint64_t most_bytes = StagedModel::kMostBytes);
 
   const StagedModel& staged() const { return staged_; }
-  // What the model takes and makes, and its tokenizer. Its weights are zeros.
+  // The model's inputs, outputs and tokenizer. Its weights are zeros.
   const Model& outline() const { return outline_.model; }
 
  private:

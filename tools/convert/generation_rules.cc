@@ -1,4 +1,4 @@
-// What metadata says about generation must fit the programs.
+// Checks generation metadata against the programs.
 #include "tools/convert/generation_rules.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ class Generation {
     if (entries_.empty()) return;
     const BlobProgram* encoder = Program("encode");
     const BlobProgram* decoder = Program("decode");
-    if (decoder == nullptr) Refuse(*entries_.begin(), "there is no program decode");
+    if (decoder == nullptr) Refuse(*entries_.begin(), "the model has no program decode");
     for (const auto& entry : entries_) CheckEntry(entry, encoder, *decoder);
   }
 
@@ -43,15 +43,15 @@ class Generation {
          fmt::format(why, std::forward<Args>(args)...));
   }
 
-  // That of this key, or of this name where there is no such key; nullptr if there is no program of that name.
+  // The program that the key names, or without such a key the one of this name; nullptr if there is none.
   const BlobProgram* Program(const std::string& key) const {
     if (const auto number = GenerationProgram(content_, key)) return &content_.programs[*number];
     const auto named = entries_.find(key);
-    if (named != entries_.end()) Refuse(*named, "there is no program of this name");
+    if (named != entries_.end()) Refuse(*named, "no program has this name");
     return nullptr;
   }
 
-  // Of how the model's authors search; false if `key` is of something else.
+  // Checks entries for the search of the model's authors; false if `key` is not one of them.
   static bool CheckSearch(const Entry& entry, const std::string& key) {
     const std::string name = fmt::format("metadata {}{}", kPrefix, entry.first), &value = entry.second;
     if (key == "beams") {
@@ -59,7 +59,7 @@ class Generation {
     } else if (key == "length_penalty") {
       CheckReal(entry);
     } else if (key == "early_stopping") {
-      if (value != "true" && value != "false" && value != "never") Refuse(entry, "it is true, false or never");
+      if (value != "true" && value != "false" && value != "never") Refuse(entry, "must be true, false or never");
     } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram" ||
                key == "no_repeat_source_ngram") {
       WholeNumberIn(value, name, {0, INT32_MAX});
@@ -74,7 +74,7 @@ class Generation {
     const size_t dot = entry.first.rfind('.');
     if (dot < sizeof(kTask)) Refuse(entry, "the task has no name");
     const std::string key = entry.first.substr(dot + 1);
-    if (key != "prefix" && !CheckSearch(entry, key)) Refuse(entry, "this key is not known");
+    if (key != "prefix" && !CheckSearch(entry, key)) Refuse(entry, "unknown key");
   }
 
   void CheckEntry(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {
@@ -85,18 +85,18 @@ class Generation {
     if (key == "encode" || key == "decode" || key == "separator") return;
     if (key == "token") {
       const BlobValue& token = Value(entry, decoder, value);
-      if (token.role != ValueRole::kInput || token.type != DType::kI32) Refuse(entry, "it is no input of ids");
+      if (token.role != ValueRole::kInput || token.type != DType::kI32) Refuse(entry, "it is not an input of ids");
     } else if (key == "scores") {
       CheckScores(entry, decoder);
     } else if (key == "start") {
       CheckTokens(entry, INT32_MAX);
-      if (value.find(' ') != std::string::npos) Refuse(entry, "one token stands before the first");
+      if (value.find(' ') != std::string::npos) Refuse(entry, "must be a single token");
     } else if (key == "stop_ids" || key == "end" || key == "suppress_ids" || key == "begin_suppress_ids" ||
                key == "first_id" || key == "last_id") {
-      // "end" is what older blobs say for "stop_ids", as "most" for "max_tokens".
+      // Older blobs have "end" for "stop_ids" and "most" for "max_tokens".
       CheckTokens(entry, HighestToken(decoder));
       if (key.size() > 3 && key.compare(key.size() - 3, 3, "_id") == 0 && value.find(' ') != std::string::npos) {
-        Refuse(entry, "it is one token");
+        Refuse(entry, "must be a single token");
       }
     } else if (key == "bad_words") {
       CheckSequences(entry, HighestToken(decoder));
@@ -105,7 +105,7 @@ class Generation {
     } else if (StartsWith(key, kLink)) {
       CheckLink(entry, encoder, decoder);
     } else {
-      Refuse(entry, "this key is not known");
+      Refuse(entry, "unknown key");
     }
   }
 
@@ -118,16 +118,17 @@ class Generation {
 
   void CheckScores(const Entry& entry, const BlobProgram& decoder) const {
     const BlobValue& scores = Value(entry, decoder, entry.second);
-    if (scores.role != ValueRole::kOutput || scores.type != DType::kF32) Refuse(entry, "it is no output of numbers");
+    if (scores.role != ValueRole::kOutput || scores.type != DType::kF32)
+      Refuse(entry, "it is not an output of numbers");
     const auto token = entries_.find("token");
     if (token == entries_.end()) return;
     const BlobValue& input = Value(*token, decoder, token->second);
-    // Of texts that are kept any number of new tokens is read.
+    // With a KV cache a run can read any number of new tokens.
     const auto keeps = [&](const BlobSpace& s) { return s.kind == SpaceKind::kCached && s.source == input.space; };
     const bool kept = content_.spaces[input.space].parent == scores.space &&
                       std::any_of(content_.spaces.begin(), content_.spaces.end(), keeps);
     if (input.type == DType::kI32 && input.space != scores.space && !kept)
-      Refuse(entry, "its rows are not those of {}", input.name);
+      Refuse(entry, "its rows differ from the rows of {}", input.name);
   }
 
   uint32_t HighestToken(const BlobProgram& decoder) const {
@@ -135,7 +136,7 @@ class Generation {
     return scores == entries_.end() ? uint32_t{INT32_MAX} : Value(*scores, decoder, scores->second).width - 1;
   }
 
-  // Several of those below with commas between them.
+  // Several sequences separated by commas.
   static void CheckSequences(const Entry& entry, uint32_t highest) {
     std::istringstream parts(entry.second);
     for (std::string part; std::getline(parts, part, ',');) {
@@ -144,7 +145,7 @@ class Generation {
     }
   }
 
-  // Numbers with spaces between them.
+  // Numbers separated by spaces.
   static void CheckTokens(const Entry& entry, uint32_t highest) {
     const std::string name = fmt::format("metadata {}{}: a token", kPrefix, entry.first);
     if (entry.second.empty()) WholeNumberIn("", name, {0, highest});
@@ -155,7 +156,7 @@ class Generation {
   static void CheckReal(const Entry& entry) {
     char* end = nullptr;
     const float number = strtof(entry.second.c_str(), &end);
-    if (entry.second.empty() || *end != '\0' || !std::isfinite(number)) Refuse(entry, "it is no number");
+    if (entry.second.empty() || *end != '\0' || !std::isfinite(number)) Refuse(entry, "it is not a number");
   }
 
   static void CheckAlignment(const Entry& entry, const BlobProgram& decoder) {
@@ -167,13 +168,13 @@ class Generation {
   }
 
   void CheckLink(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {
-    if (encoder == nullptr) Refuse(entry, "there is no program encode");
+    if (encoder == nullptr) Refuse(entry, "the model has no program encode");
     const BlobValue& input = Value(entry, decoder, entry.first.substr(sizeof(kLink) - 1));
     const BlobValue& output = Value(entry, *encoder, entry.second);
     if (input.role != ValueRole::kInput && input.role != ValueRole::kCarried) {
-      Refuse(entry, "{} is no input of program {}", input.name, decoder.name);
+      Refuse(entry, "{} is not an input of program {}", input.name, decoder.name);
     }
-    if (output.role != ValueRole::kOutput) Refuse(entry, "it is no output of program {}", encoder->name);
+    if (output.role != ValueRole::kOutput) Refuse(entry, "it is not an output of program {}", encoder->name);
     if (input.width != output.width || input.type != output.type) {
       Refuse(entry, "{} has another width or type", input.name);
     }

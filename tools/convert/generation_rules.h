@@ -1,5 +1,5 @@
-// What metadata says about generation must fit the programs: the same rules as of include/fovea/generate.h, but known
-// at conversion, and with key and value in the message.
+// Checks generation metadata against the programs: the same rules as in include/fovea/generate.h, but at conversion,
+// and with key and value in the message.
 #ifndef FOVEA_TOOLS_CONVERT_GENERATION_RULES_H_
 #define FOVEA_TOOLS_CONVERT_GENERATION_RULES_H_
 
@@ -9,13 +9,13 @@
 
 namespace fovea::tools {
 
-// What metadata says for "generate." and this key, or null.
+// The value of metadata "generate.<key>", or null.
 const std::string* GenerationEntry(const BlobContent& content, const std::string& key);
 
-// Number of the program that the key names, or of the one with the key's own name where there is no such key.
+// Index of the program that the key names, or without such a key of the program with the key's own name.
 std::optional<size_t> GenerationProgram(const BlobContent& content, const std::string& key);
 
-// Fails with the first entry "generate.*" that does not fit.
+// Fails with the first invalid entry "generate.*".
 void CheckGeneration(const BlobContent& content);
 
 }  // namespace fovea::tools

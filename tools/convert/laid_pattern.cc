@@ -1,4 +1,4 @@
-// Attention that sees less than its model was trained with.
+// Applies sparse attention to models that were trained without it.
 #include "tools/convert/laid_pattern.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kUnbounded = UINT32_MAX;  // as `left` and `right` have it
+constexpr uint32_t kUnbounded = UINT32_MAX;  // no limit, for `left` and `right`
 
 bool IsAttention(const BlobOperation& operation) { return operation.code == static_cast<uint32_t>(OpCode::kAttention); }
 
@@ -26,15 +26,16 @@ void NarrowTo(BlobOperation& attention, Attribute side, uint32_t rows) {
   SetNumber(attention, side, std::min(rows, NumberOr(attention, side, kUnbounded)));
 }
 
-// Patterns that say in another way which keys a row sees.
+// Refuses patterns that determine the keys in another way.
 void CheckPattern(const BlobOperation& attention, uint32_t layer) {
   const auto kind = static_cast<PatternKind>(NumberOr(attention, Attribute::kPattern, 0));
-  if (kind != PatternKind::kFull && kind != PatternKind::kWindow) Fail("layer {} has a pattern of another kind", layer);
+  if (kind != PatternKind::kFull && kind != PatternKind::kWindow) Fail("layer {} already has another pattern", layer);
+  const auto refuse = [&](bool has, const char* what) {
+    if (has) Fail("layer {} has {}, which cannot be combined with another pattern", layer, what);
+  };
+  refuse(HasInput(attention, AttentionInput::kSummaryKeys), "summaries");
   for (const Attribute key : {Attribute::kRounds, Attribute::kChunk, Attribute::kCenters}) {
-    if (NumberOr(attention, key, 0) != 0) Fail("layer {} has {}, over which no other pattern fits", layer, NameOf(key));
-  }
-  if (HasInput(attention, AttentionInput::kSummaryKeys)) {
-    Fail("layer {} has summaries, over which no other pattern fits", layer);
+    refuse(NumberOr(attention, key, 0) != 0, NameOf(key));
   }
 }
 
@@ -42,7 +43,8 @@ void LayOver(const LaidPattern& pattern, BlobOperation& attention) {
   if (pattern.window != 0) {
     SetNumber(attention, Attribute::kPattern, static_cast<uint32_t>(PatternKind::kWindow));
     const bool causal = IsCausal(attention);
-    if (!causal && pattern.window % 2 != 0) Fail("a window of {} rows has no equal sides", pattern.window);
+    if (!causal && pattern.window % 2 != 0)
+      Fail("a window of {} rows cannot be split into equal sides; give an even number", pattern.window);
     NarrowTo(attention, Attribute::kLeft, causal ? pattern.window - 1 : pattern.window / 2);
     NarrowTo(attention, Attribute::kRight, causal ? 0 : pattern.window / 2);
   }
@@ -55,7 +57,7 @@ void LayOver(const LaidPattern& pattern, BlobOperation& attention) {
   }
 }
 
-// The rows before a text's new ones that the program's operations need of what a space keeps; 0: all.
+// The number of cached rows of a text that the program's operations need; 0: all.
 uint32_t NeededRows(const BlobProgram& program, uint32_t space) {
   uint32_t needed = 0;
   for (const BlobOperation& operation : program.operations) {
@@ -93,7 +95,7 @@ std::string TextOf(const LaidPattern& pattern) {
   return text;
 }
 
-// Windows, global rows and top-k.
+// Applies windows, global rows and top-k.
 void Narrow(const LaidPattern& pattern, BlobContent& content) {
   uint32_t most = 0;
   for (BlobProgram& program : content.programs) {
@@ -113,9 +115,10 @@ void Narrow(const LaidPattern& pattern, BlobContent& content) {
       if (needed != 0) space.extra = space.extra == 0 ? needed : std::min(space.extra, needed);
     }
   }
-  if (most == 0) Fail("no layer's rows look at each other: there is nothing to lay a pattern over");
+  if (most == 0) Fail("the model has no self-attention to which a pattern could be applied");
   for (const auto& [first, last] : pattern.layers) {
-    if (last >= most) Fail("layers {}: there are {}, the first is 0", LayersText(pattern), most);
+    if (last >= most)
+      Fail("layers {}: out of range; the model has {} layers, counted from 0", LayersText(pattern), most);
   }
 }
 
@@ -137,7 +140,7 @@ std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text) {
     };
     const uint32_t first = number(part.substr(0, dash));
     const uint32_t last = dash == std::string::npos ? first : number(part.substr(dash + 1));
-    if (last < first) Fail("layers {}: the last one comes before the first", part);
+    if (last < first) Fail("layers {}: the range is not ascending", part);
     layers.emplace_back(first, last);
   }
   return layers;

@@ -1,4 +1,4 @@
-// Attention that sees less than its model was trained with.
+// Applies sparse attention to models that were trained without it.
 #ifndef FOVEA_TOOLS_CONVERT_LAID_PATTERN_H_
 #define FOVEA_TOOLS_CONVERT_LAID_PATTERN_H_
 
@@ -13,27 +13,27 @@
 
 namespace fovea::tools {
 
-// Laid over layers in which the rows of a text look at each other: what they saw before bounds what they see.
+// Applied to self-attention layers; a row sees the keys that both its former pattern and this one allow.
 struct LaidPattern {
-  uint32_t window = 0;  // rows around each one, half on either side, or up to it where attention is causal; 0: all
-  uint32_t global_first = 0;  // so many rows at the beginning of a text see all, and all see them
-  uint32_t top_k = 0;         // only so many keys of each row and head, those with the highest scores; 0: all
-  std::vector<std::pair<uint32_t, uint32_t>> layers = {};  // first and last ones; empty: all
-  std::vector<RowSelection> selections = {};               // layers with fewer rows, in ascending order
+  uint32_t window = 0;        // rows around each one, half on either side, or before it if causal; 0: all
+  uint32_t global_first = 0;  // global attention for the first N rows of a text
+  uint32_t top_k = 0;         // most keys of each row and head, by score; 0: all
+  std::vector<std::pair<uint32_t, uint32_t>> layers = {};  // first and last layers of ranges; empty: all
+  std::vector<RowSelection> selections = {};               // layers with fewer rows, ascending
 
   bool narrows() const { return window != 0 || global_first != 0 || top_k != 0; }
   bool any() const { return narrows() || !selections.empty(); }
 };
 
-// "2-11" or "0,2-11", as in LaidPattern.
+// Parses "2-11" or "0,2-11", as in LaidPattern.
 std::vector<std::pair<uint32_t, uint32_t>> ReadLayers(const std::string& text);
 
-// Attention of rows that look at each other, also at those that a text had before.
+// Whether an attention is self-attention, including over cached rows.
 bool IsLayer(const BlobContent& content, const BlobProgram& program, const BlobOperation& operation);
 
-// Layers are counted in each program, by its attentions of rows over rows of the same space and those kept of it, of
-// which no more is kept than windows see. Says in the metadata "attention.laid" what was done. Fails if there is
-// nothing to lay the pattern over, or a layer has one of another kind.
+// Layers are counted in each program, by its attentions over rows of the same space and over cached rows; the cache
+// keeps only rows within the windows. Records the pattern in metadata "attention.laid". Fails if there is no such
+// layer, or if a layer has an incompatible pattern.
 void LayPattern(const LaidPattern& pattern, BlobContent& content);
 
 }  // namespace fovea::tools

@@ -11,22 +11,22 @@
 namespace fovea::tools {
 namespace {
 
-// From short to long.
+// Shortest first.
 constexpr DType kTypes[] = {DType::kI4, DType::kI8, DType::kF16};
-constexpr size_t kShortest = 0, kLongest = 2, kExact = 3;  // f32, which is encoded when it is needed
+constexpr size_t kShortest = 0, kLongest = 2, kExact = 3;  // f32; encoded when needed
 
-// Of all numbers times all tokens, where single weights are tried: a second or so.
+// Numbers times tokens for which single weights are tried: about a second.
 constexpr uint64_t kMostWork = uint64_t{1} << 36;
 constexpr uint64_t kFewestTokens = 128, kMostTokens = 2048;
 
-// Mixes that are tried to begin with, at equal distances.
+// Number of evenly spaced mixes that are tried first.
 constexpr size_t kFirstTries = 8;
 
-// A weight that takes a longer type.
+// The change of a weight to a longer type.
 struct Step {
   uint32_t weight;
-  size_t to;    // of kTypes
-  double gain;  // loss for each byte
+  size_t to;    // index in kTypes
+  double gain;  // reduction of the loss per byte
 };
 
 class Mixer {
@@ -39,7 +39,7 @@ class Mixer {
     for (uint32_t i = 0; i < model.content.tensors.size(); ++i) {
       if (versions_[1].tensors[i].type == DType::kI8) weights_.push_back(i);
     }
-    if (weights_.empty()) Fail("no weight of the model can be of several types");
+    if (weights_.empty()) Fail("no weight of the model can have several types; leave out --weights auto");
   }
 
   EncodedTensors Choose() {
@@ -61,13 +61,13 @@ class Mixer {
   }
 
  private:
-  // A fitted weight, and what that changes of its bias by version.
+  // A fitted weight, and the change of its bias for each version.
   struct Layer {
     uint32_t weight, bias;
     std::vector<double> bias_changes;
   };
 
-  // The integer versions, each by itself.
+  // Calibrates each integer version.
   void Calibrate() {
     const std::vector<DType> types = TypesFor(model_, kTypes[kShortest]);
     Calibrator calibrator(model_, exact_, options_.samples, types, workers_);
@@ -98,7 +98,7 @@ class Mixer {
     }
   }
 
-  // 1 less the least mean cosine of an output, with its channels as they are or at one scale. `mix` has an index of
+  // 1 - the minimum over outputs of the mean cosine, with channels as they are or scaled equally. `mix` has an index of
   // versions_, or kExact, for each tensor.
   double LossOf(const std::vector<size_t>& mix) {
     BlobMemory blob;
@@ -122,7 +122,7 @@ class Mixer {
     return 1 - least;
   }
 
-  // A weight takes its bias along, which makes up for its error.
+  // Changes a weight's version together with its bias.
   void Take(uint32_t weight, size_t version, std::vector<size_t>& mix) const {
     mix[weight] = version;
     for (const Layer& layer : layers_) {
@@ -130,10 +130,10 @@ class Mixer {
     }
   }
 
-  // Where it cannot, it has a longer one.
+  // A weight that cannot have the type has a longer one.
   bool HasType(uint32_t weight, size_t type) const { return versions_[type].tensors[weight].type == kTypes[type]; }
 
-  // Losses of each weight by type.
+  // Losses of each weight, by type.
   std::vector<std::vector<double>> MeasureWeights() {
     uint64_t numbers = 0;
     for (const uint32_t weight : weights_) {
@@ -163,8 +163,8 @@ class Mixer {
     return losses;
   }
 
-  // The steps from all weights in their shortest type to all in their longest, best first. A type that is worth less
-  // by each byte than the next longer one is left out, so the steps of a weight are in order.
+  // The steps from all weights in their shortest type to all in their longest, best first. A type with less gain per
+  // byte than the next longer one is omitted, so the steps of a weight are in order.
   std::vector<Step> Order(const std::vector<std::vector<double>>& losses) const {
     std::vector<Step> steps;
     for (size_t w = 0; w < weights_.size(); ++w) {
@@ -192,7 +192,7 @@ class Mixer {
     return mix;
   }
 
-  // How many steps it takes.
+  // The number of steps needed.
   size_t SmallestGoodEnough(const std::vector<Step>& steps) {
     const double most_loss = 1 - *options_.keep;
     std::vector<MixPoint>& curve = report_.mix->curve;
@@ -239,7 +239,7 @@ class Mixer {
   const Progress& progress_;
   std::vector<EncodedTensors> versions_;  // by kTypes
   std::vector<Layer> layers_;
-  std::vector<uint32_t> weights_;  // tensors that may have any type
+  std::vector<uint32_t> weights_;  // tensors that can have any type
   std::vector<Reference> references_;
 };
 

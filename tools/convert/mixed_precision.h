@@ -1,5 +1,5 @@
-// Mixed precision, a type for each weight: the smallest blob whose outputs are still as alike those with f32 weights as
-// is asked.
+// Mixed precision, one type per weight: the smallest blob whose outputs are still as similar to the outputs with f32
+// weights as requested.
 #ifndef FOVEA_TOOLS_CONVERT_MIXED_PRECISION_H_
 #define FOVEA_TOOLS_CONVERT_MIXED_PRECISION_H_
 
@@ -11,11 +11,11 @@
 
 namespace fovea::tools {
 
-// Likeness: the least mean cosine of an output with its rows, with channels as they are or at one scale, so that one
-// large channel does not hide the loss of the others. For each weight it is measured what storing it as int4 or int8,
-// and all others as f32, costs. From all weights in their shortest type on, those then take a longer one that
-// gain most by each byte; the first such mix is taken that, measured as a whole, is good enough.
-// Fails where f16 is not good enough. `calibrated` gets what was.
+// Similarity: the minimum over outputs of the mean cosine of rows, with channels as they are or scaled equally, so that
+// one large channel does not hide the loss of the rest. The loss of each weight stored as int4 or int8, with all other
+// weights as f32, is measured. Starting with all weights in their shortest type, weights take a longer type in order of
+// their gain per byte; the first mix whose measured similarity suffices is used. Fails if f16 does not suffice.
+// `calibrated` receives the calibrated layers.
 EncodedTensors ChooseMix(const Resolved& model, const ExactModel& exact, const ConvertOptions& options,
                          ConvertReport& report, Workers& workers, const Progress& progress);
 

@@ -19,8 +19,7 @@ class Cutter {
         index_(whole.values.size(), kLeftOut) {}
 
   BlobProgram Cut(const Program& part) {
-    if (part.from.empty() && part.to.empty())
-      Fail("it is the whole of {}: \"from\" or \"to\" must say which part", part.of);
+    if (part.from.empty() && part.to.empty()) Fail("it is the whole of {}; add \"from\" or \"to\"", part.of);
     if (part.from.size() > whole_.values.size() || part.to.size() > whole_.values.size()) {
       Fail("\"from\" or \"to\" names more values than {} has", part.of);
     }
@@ -60,7 +59,7 @@ class Cutter {
  private:
   const std::string& Name(uint32_t value) const { return whole_.values[value].name; }
 
-  // A value that an operation makes.
+  // Finds a value that an operation computes.
   uint32_t Find(const std::string& name, const char* key) const {
     for (uint32_t i = 0; i < whole_.values.size(); ++i) {
       if (Name(i) != name) continue;
@@ -86,7 +85,7 @@ class Cutter {
     return outputs;
   }
 
-  // Marks what is needed to make what is, not looking before the values of `from`.
+  // Marks the operations needed, without following the inputs of values in `from`.
   void Follow(const std::vector<uint32_t>& from) {
     for (size_t i = whole_.operations.size(); i-- > 0;) {
       const BlobOperation& operation = whole_.operations[i];
@@ -106,7 +105,7 @@ class Cutter {
   const std::vector<BlobSpace>& spaces_;
   const size_t inputs_;
   std::vector<bool> needed_;
-  std::vector<uint32_t> index_;  // in the part
+  std::vector<uint32_t> index_;  // index in the part
 };
 
 }  // namespace

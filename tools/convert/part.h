@@ -1,5 +1,5 @@
-// A program that is a part of another one: cut off at values, which become its inputs and outputs. It has the other's
-// operations, so both share every tensor, and a value has the same bits whichever of them makes it.
+// A program that is a part of another one, cut at values that become its inputs and outputs. It has the same
+// operations, so both share every tensor, and a value has the same bits in both.
 #ifndef FOVEA_TOOLS_CONVERT_PART_H_
 #define FOVEA_TOOLS_CONVERT_PART_H_
 
@@ -10,7 +10,7 @@
 
 namespace fovea::tools {
 
-// Fails with what the values of `part` are not.
+// Fails if values of `part` cannot be its inputs or outputs.
 BlobProgram PartOf(const BlobProgram& whole, const Program& part, const std::vector<BlobSpace>& spaces);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Products of matrices whose every sum is made in one order.
+// Matrix products (GEMM) with a fixed order of summation.
 #include "tools/convert/product.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@
 namespace fovea::tools {
 namespace {
 
-// A tile of c lies in registers: kTileRows times two vectors.
+// A tile of c is kept in registers: kTileRows times two vectors.
 constexpr size_t kTileRows = 6, kTileVectors = 2;
-// What is multiplied at a time lies in the caches: rows of a and b, columns of a and b.
+// A block that fits in the caches: rows of a and b, rows and columns of c.
 constexpr size_t kDepth = 256, kRows = 24 * kTileRows, kColumns = 256;
 
-// A tile of c, whose rows of a (kTileRows numbers each) and of b (kTileVectors vectors each) follow one another.
+// Multiplies packed rows of a (kTileRows numbers each) and of b (kTileVectors vectors each) into a tile of c.
 template <typename Vector>
 FOVEA_INLINE void AddTile(const float* a, const float* b, size_t depth, float* c, size_t stride) {
   constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
@@ -43,8 +43,8 @@ FOVEA_INLINE void AddTile(const float* a, const float* b, size_t depth, float* c
   }
 }
 
-// `count` columns of the rows in panels of kWidth, one after the other; a panel has `depth` rows, and the last one
-// zeros beside what is left. A few rows at a time, so that what is read lies on few pages.
+// Packs `count` columns of the rows into panels of kWidth; a panel has `depth` rows, and the last one is padded with
+// zeros. A few rows at a time, so that the data read is on few pages.
 template <size_t kWidth>
 void Pack(StridedRows rows, float sign, size_t depth, size_t count, float* packed) {
   constexpr size_t kTogether = 4;
@@ -105,7 +105,7 @@ void AddEdge(const Tile& tile, const float* a, const float* b, size_t depth, siz
 void AddProduct(StridedRows a, float sign, StridedRows b, size_t depth, size_t rows, size_t columns, float* c,
                 size_t stride) {
   const Tile tile = BestTile();
-  // Of each thread, for the products to come.
+  // Per thread, reused by later products.
   thread_local std::vector<float> left(kRows * kDepth), right(kColumns * kDepth);
   for (size_t column = 0; column < columns; column += kColumns) {
     const size_t wide = std::min(kColumns, columns - column);

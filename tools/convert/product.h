@@ -1,4 +1,4 @@
-// Products of matrices whose every sum is made in one order.
+// Matrix products (GEMM) with a fixed order of summation.
 #ifndef FOVEA_TOOLS_CONVERT_PRODUCT_H_
 #define FOVEA_TOOLS_CONVERT_PRODUCT_H_
 
@@ -6,17 +6,17 @@
 
 namespace fovea::tools {
 
-// Rows of a matrix, one every `stride` numbers; a negative stride goes backwards.
+// Rows of a matrix at a distance of `stride` numbers; a negative stride goes backwards.
 struct StridedRows {
   const float* data;
   ptrdiff_t stride;
 };
 
-// c[i, k] += sum over d of a[d, i] * sign * b[d, k], where sign is 1 or -1, a has `depth` rows of `rows` numbers, b as
-// many of `columns`, and c `rows` of `columns`, one every `stride` numbers.
+// c[i, k] += sum over d of a[d, i] * sign * b[d, k], where sign is 1 or -1; a has `depth` rows of `rows` numbers, b as
+// many of `columns`, and c `rows` rows of `columns`, at a distance of `stride` numbers.
 //
-// To each element terms are added one by one from the first row on, each product and each sum rounded to a float: the
-// result has the bits of the plain loop, whatever the processor, and however a product is cut into several.
+// Terms are added to each element one by one from the first row on, with each product and each sum rounded to float:
+// the result has the bits of the plain loop, regardless of the processor and of how a product is split.
 void AddProduct(StridedRows a, float sign, StridedRows b, size_t depth, size_t rows, size_t columns, float* c,
                 size_t stride);
 

@@ -1,4 +1,4 @@
-// From f32 values to the bytes of a tensor in a blob, and back.
+// Converts f32 values to the bytes of a blob's tensor, and back.
 #include "tools/convert/quantize.h"
 
 #include <float.h>
@@ -16,11 +16,11 @@
 namespace fovea::tools {
 namespace {
 
-// Fractions of the scale that would just represent the largest magnitude: clipping a rare large value a little may make
-// all others more exact.
+// Fractions of the scale that just represents the largest magnitude: clipping a rare large value slightly can make the
+// remaining values more exact.
 constexpr float kTrials[] = {1.0f, 0.98f, 0.96f, 0.94f, 0.92f, 0.9f, 0.87f, 0.84f, 0.8f, 0.75f};
 
-// To the nearest whole number, ties to even, of magnitudes up to 2^22.
+// Rounds to the nearest whole number, ties to even, for magnitudes up to 2^22.
 float Round(float value) { return (value + 0x1.8p23f) - 0x1.8p23f; }
 
 float Steps(float value, float inverse_scale, int low, int high) {
@@ -30,8 +30,8 @@ float Steps(float value, float inverse_scale, int low, int high) {
 typedef double Doubles __attribute__((vector_size(32)));
 constexpr size_t kLanes = sizeof(ShortVector) / sizeof(float);
 
-// Of kVectors vectors of scales the sums of squared errors, in the order of the values; each times its weight, if there
-// are weights.
+// Sums of squared errors for kVectors vectors of scales, in the order of the values; each error times its weight, if
+// there are weights.
 template <size_t kVectors, bool kWeighed>
 FOVEA_INLINE void SumErrors(const float* values, const float* weights, size_t count, const float* scales, float low,
                             float high, double* sums) {
@@ -64,7 +64,7 @@ static_assert(kTwice * kLanes == 2 * std::size(kTrials), "whole vectors of scale
 
 FOVEA_INLINE void SumErrorsOf(bool twice, const float* values, const float* weights, size_t count, const float* scales,
                               float low, float high, double* sums) {
-  if (weights != nullptr) {  // of int4
+  if (weights != nullptr) {  // int4
     SumErrors<kTwice, true>(values, weights, count, scales, low, high, sums);
   } else if (twice) {
     SumErrors<kTwice, false>(values, nullptr, count, scales, low, high, sums);
@@ -92,7 +92,7 @@ auto BestSumErrors() {
   return SumErrorsShort;
 }
 
-// `store` rounds a scale to how it is stored; `weights` of the errors may be null.
+// `store` rounds a scale to its stored type; `weights` of the errors can be null.
 template <typename Store>
 float BestScale(const float* values, const float* weights, uint32_t count, int low, int high, const Store& store) {
   float largest = 0;
@@ -162,7 +162,7 @@ void EncodeHalf(const std::vector<float>& values, BlobTensor& tensor) {
 void EncodeWhole(const std::vector<float>& values, BlobTensor& tensor) {
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] != Round(values[i]) || fabsf(values[i]) > 0x1p22f) {
-      Fail("tensor {}: {} is no index", tensor.name, values[i]);
+      Fail("tensor {}: {} is not an index", tensor.name, values[i]);
     }
     const auto whole = static_cast<int32_t>(values[i]);
     memcpy(tensor.data.data() + 4 * i, &whole, 4);

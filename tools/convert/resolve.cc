@@ -1,4 +1,4 @@
-// From names to indices.
+// Resolves names to indices.
 #include "tools/convert/resolve.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class Resolver {
       record.last = static_cast<uint16_t>(space.last);
       if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
       if (record.kind == SpaceKind::kInput && IsSelected(result_.content.spaces, record.parent)) {
-        Fail("it has parent {}, whose rows a run selects: nobody can say its segments", space.parent);
+        Fail("it has parent {}, whose rows are selected during a run, so its segments are unknown", space.parent);
       }
       if (record.extra > kMaxRecords) Fail("{} rows are more than {}", record.extra, kMaxRecords);
       result_.content.spaces.push_back(record);
@@ -99,7 +99,7 @@ class Resolver {
     }
   }
 
-  // A space that is made of another one's segments.
+  // Derives a space from the segments of another one.
   void Follow(const Space& space, const char* how, const std::string& of, SpaceKind kind, uint32_t rows, uint32_t least,
               BlobSpace& record) const {
     if (of.empty()) return;
@@ -210,7 +210,7 @@ class Resolver {
     programs.push_back(PartOf(BlobProgram(*whole), program, result_.content.spaces));
   }
 
-  // Metadata "explain.<space>" names an attention step that weighs the rows of the space (or of one that extends it).
+  // Metadata "explain.<space>" names an attention operation with weights of the rows of the space (or of an extension).
   void CheckExplanation(const std::string& space, const std::string& step) const {
     const uint32_t level = FindSpace(space);
     for (const BlobProgram& program : result_.content.programs) {
@@ -231,7 +231,7 @@ class Resolver {
 
   void AddOperation(BlobProgram& program, const Operation& operation, Inference& inference) {
     const std::optional<OpCode> code = OperationNamed(operation.op);
-    if (!code) Fail("there is no operation {}", operation.op);
+    if (!code) Fail("unknown operation {}", operation.op);
     BlobOperation record;
     record.code = static_cast<uint32_t>(*code);
     record.name = operation.name;
@@ -268,7 +268,7 @@ class Resolver {
     }
   }
 
-  // The weight of the linear layer that makes the value, if one does.
+  // Keeps the weight of the linear layer that computes the value, if any, in f16.
   void KeepExact(const BlobProgram& program, uint32_t value) {
     const size_t inputs = program.values.size() - program.operations.size();
     if (value < inputs) return;
@@ -278,7 +278,7 @@ class Resolver {
     shortest = std::min(shortest, Shortest::kF16);
   }
 
-  // Its rows are whole texts or documents, each made of rows of other spaces.
+  // Whether its rows are whole texts or documents, composed of rows of other spaces.
   bool IsWholeInput(uint32_t space) const {
     if (result_.content.spaces[space].parent != kBlobNone) return false;
     for (const BlobSpace& other : result_.content.spaces) {
@@ -301,7 +301,7 @@ class Resolver {
     return index;
   }
 
-  // Runs a step; its failure says where it happened.
+  // Runs a function; adds the location to its failure.
   template <typename Step>
   static void At(const std::string& place, const Step& step) {
     try {
@@ -313,10 +313,10 @@ class Resolver {
 
   const Description& description_;
   Resolved result_;
-  size_t operations_ = 0;  // of all programs
+  size_t operations_ = 0;  // in all programs
   std::map<std::string, uint32_t> tensors_;
-  std::map<std::string, uint32_t> values_;  // of the program in work
-  bool steps_ = false;                      // the program runs in every step of a text
+  std::map<std::string, uint32_t> values_;  // values of the current program
+  bool steps_ = false;                      // the program runs in every step of generation
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From a description, which speaks in names, to the records of a blob, which are indices: every shape inferred and
+// Resolves a description, which uses names, to the records of a blob, which use indices; infers and checks every shape.
 // checked.
 #ifndef FOVEA_TOOLS_CONVERT_RESOLVE_H_
 #define FOVEA_TOOLS_CONVERT_RESOLVE_H_
@@ -11,19 +11,19 @@
 namespace fovea::tools {
 
 struct Resolved {
-  BlobContent content;              // tensors have shapes, but no bytes yet
+  BlobContent content;              // tensors with shapes, without bytes
   std::vector<Constant> constants;  // the values of content.tensors
-  // Of content.tensors. Any type: weights of linear layers and tables of embeddings. Not integers: what attention takes
-  // as f16, and the weight of a layer over whole texts or documents (a space that has children and no parent), so
-  // after the last pooling; it runs once and its error is the output's. Not so in a decoder, whose layers run in every
-  // step: a program that carries a value from run to run, or says that it is one. Nor the weight of a layer that scores
-  // experts.
+  // For content.tensors, the shortest allowed type. Any: weights of linear layers and embedding tables. No integers:
+  // tensors of attention stored as f16, and weights of layers over whole texts or documents (a space that has children
+  // and no parent), which come after the last pooling: they run once and their error is the error of the output. This
+  // exception does not apply to decoders, whose layers run in every step: programs that carry a value from run to run
+  // or are marked as such. Also no integers: weights of layers that score experts (MoE routing).
   std::vector<Shortest> shortest;
   std::vector<bool>
-      is_part;  // of content.programs: its layers are another program's: a part, or a decoder that keeps texts
+      is_part;  // for content.programs: shares its layers with another program: a part, or a decoder with a KV cache
 };
 
-// Fails with the place (program, operation) and what is wrong there.
+// Fails with the location (program, operation) and the fault.
 Resolved Resolve(const Description& description);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Rounding weights to integers with regard to the rows that they will be multiplied with.
+// Rounds weights to integers with regard to the rows that they are multiplied with.
 #include "tools/convert/rounding.h"
 
 #include <math.h>
@@ -14,20 +14,20 @@
 namespace fovea::tools {
 namespace {
 
-constexpr double kDistrust = 0.3;  // of samples: this share of the mean diagonal is added to the diagonal
+constexpr double kDistrust = 0.3;  // regularization: this share of the mean diagonal is added to the diagonal
 
-// What is worked on at a time. Sizes change no bits.
+// Block sizes; they do not affect the bits.
 constexpr size_t kSampleRows = 256, kHigh = 144, kWide = 256, kPivots = 16, kSquare = 64;
-constexpr size_t kRowsTogether = 96;     // of a weight; whole vectors
-constexpr size_t kColumnsTogether = 64;  // of int8; of int4 a block
+constexpr size_t kRowsTogether = 96;     // rows of a weight; whole vectors
+constexpr size_t kColumnsTogether = 64;  // columns of int8; for int4 a block
 
 // y += a x
 void AddScaled(float a, const float* x, size_t count, float* y) {
   for (size_t i = 0; i < count; ++i) y[i] += a * x[i];
 }
 
-// Calls `tile` with (row, end row, column, end column) for rectangles that cover the upper triangle of rows `first` to
-// `end` of a square matrix.
+// Calls `tile` with (row, end row, column, end column) for rectangles that cover the upper triangle of rows [first,
+// end) of a square matrix.
 template <typename Use>
 void ForUpper(size_t first, size_t end, size_t width, Workers& workers, const Use& use) {
   const size_t high = (end - first + kHigh - 1) / kHigh, wide = (width - first + kWide - 1) / kWide;
@@ -38,7 +38,7 @@ void ForUpper(size_t first, size_t end, size_t width, Workers& workers, const Us
   });
 }
 
-// The upper triangle of the mean products; beside it is anything.
+// The upper triangle of the mean products; the lower triangle is undefined.
 std::vector<float> MeanProducts(const std::vector<const Matrix*>& inputs, const std::vector<double>& mean, double count,
                                 bool centered, Workers& workers) {
   const size_t width = mean.size();
@@ -66,8 +66,8 @@ std::vector<float> MeanProducts(const std::vector<const Matrix*>& inputs, const 
   return upper;
 }
 
-// Rows `first` to `end` of Cholesky's factor, of which the rows above are subtracted already: the matrix becomes upper
-// transposed times upper.
+// Cholesky factorization of rows [first, end), from which the rows above are already subtracted: the matrix becomes
+// upper transposed times upper.
 void FactorRows(std::vector<float>& upper, size_t width, size_t first, size_t end, Workers& workers) {
   const auto row = [&](size_t j) { return &upper[j * width]; };
   if (end - first > kPivots) {
@@ -130,13 +130,13 @@ void Store(int value, uint64_t at, BlobTensor& tensor) {
 
 enum class Rounding { kNone, kToScales };
 
-// A column of kRowsTogether rows: `values` become whole numbers of `scales` between low and high, after what `sums` of
-// errors so far, times the factor, make it best; `errors` are theirs. Without rounding they become what is best itself.
+// A column of kRowsTogether rows: rounds `values` to multiples of `scales` between low and high, corrected by `sums` of
+// the errors so far times the factor, and stores the `errors`. Without rounding, stores the corrected values.
 template <typename Vector, Rounding kRounding>
 FOVEA_INLINE void RoundColumn(const float* scales, const float* sums, float diagonal, float low, float high,
                               float* values, float* errors) {
   constexpr size_t kLanes = sizeof(Vector) / sizeof(float);
-  constexpr float kWhole = 0x1.8p23f;  // numbers of this size are whole: adding it rounds to the nearest, ties to even
+  constexpr float kWhole = 0x1.8p23f;  // adding it rounds to the nearest integer, ties to even
   const Vector least = Vector{} + low, most = Vector{} + high;
   for (size_t r = 0; r < kRowsTogether; r += kLanes) {
     const Vector value = LoadVector<Vector>(values + r), best = value - LoadVector<Vector>(sums + r) / diagonal;
@@ -155,8 +155,8 @@ FOVEA_INLINE void RoundColumn(const float* scales, const float* sums, float diag
   }
 }
 
-// Columns end - 1 to first of kRowsTogether rows, all by columns: `sums` (from column `first` on) hold the part of the
-// columns from `end` on. `errors` grow by a column for each, going down.
+// Columns end - 1 to first of kRowsTogether rows, stored by columns: `sums` (from column `first` on) hold the part of
+// the columns from `end` on. `errors` gets one more column for each, in descending order.
 template <typename Vector, Rounding kRounding>
 FOVEA_INLINE void RoundColumns(const float* factor, size_t width, size_t first, size_t end, const float* scales,
                                float low, float high, float* sums, float* values, float* errors) {
@@ -197,7 +197,7 @@ auto BestRoundColumns() {
   return RoundColumnsShort<kRounding>;
 }
 
-// Rows of a weight, kRowsTogether at most, which lie by columns meanwhile.
+// Rounds up to kRowsTogether rows of a weight, stored by columns meanwhile.
 class RowsRounder {
  public:
   RowsRounder(const std::vector<float>& values, const std::vector<float>& factor, size_t first_row, size_t end_row,
@@ -240,7 +240,7 @@ class RowsRounder {
  private:
   float Value(size_t row, size_t column) const { return values_[(first_row_ + row) * width_ + column]; }
 
-  // Of a block, for what would be best after the errors so far, if nothing were rounded.
+  // Chooses the scales of a block for its values corrected by the errors so far, without rounding.
   void ChooseScales(size_t first, size_t end) {
     std::vector<float> sums = sums_, best = columns_, changes(kI4Block * kRowsTogether);
     BestRoundColumns<Rounding::kNone>()(factor_.data(), width_, first, end, nullptr, 0, 0, sums.data(), best.data(),
@@ -252,7 +252,7 @@ class RowsRounder {
         block[j - first] = best[(j - first) * kRowsTogether + r];
         exact[j - first] = Value(r, j);
       }
-      if (WholeInt4Scale(exact) != 0) continue;  // it has that one
+      if (WholeInt4Scale(exact) != 0) continue;  // it keeps that scale
       const uint16_t scale = ToBf16(BestInt4Scale(block, weights));
       memcpy(&tensor_.scales[2 * (((first_row_ + r) * width_ + first) / kI4Block)], &scale, 2);
     }
@@ -285,8 +285,7 @@ RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool cent
   std::vector<float> upper = MeanProducts(inputs, statistics.mean, count, centered, workers);
   double diagonal = 0;
   for (size_t i = 0; i < width; ++i) diagonal += upper[i * width + i] / static_cast<double>(width);
-  const float added =
-      diagonal > 0 ? static_cast<float>(kDistrust * diagonal) : 1.0f;  // rows that are all the same say nothing
+  const float added = diagonal > 0 ? static_cast<float>(kDistrust * diagonal) : 1.0f;  // equal rows give no information
   for (size_t i = 0; i < width; ++i) upper[i * width + i] += added;
   FactorRows(upper, width, 0, width, workers);
   Transpose(upper, width, workers);

@@ -1,4 +1,4 @@
-// Rounding weights to integers with regard to the rows that they will be multiplied with.
+// Rounds weights to integers with regard to the rows that they are multiplied with.
 #ifndef FOVEA_TOOLS_CONVERT_ROUNDING_H_
 #define FOVEA_TOOLS_CONVERT_ROUNDING_H_
 
@@ -10,22 +10,22 @@
 
 namespace fovea::tools {
 
-// What many rows of a layer's input have in common.
+// Second-order statistics of the rows of a layer's input.
 struct RowStatistics {
   std::vector<double> mean;
-  // Row by row, as wide as the mean: L, where L times its transpose is the matrix of the columns' mean products (less
-  // those of the means, if `centered`) with a share of the mean of its diagonal added to the diagonal: the rows are
-  // samples only, and not to be trusted entirely. Only the triangle up to the diagonal is L's.
+  // L in row-major order, as wide as the mean: L L^T is the matrix of mean products of columns (less the products of
+  // means, if `centered`), with a share of its mean diagonal added to the diagonal as regularization, since the rows
+  // are only samples. Only the lower triangle is used.
   std::vector<float> factor;
 };
-// The same bits for any number of workers.
+// Bits do not depend on the number of workers.
 RowStatistics MakeStatistics(const std::vector<const Matrix*>& inputs, bool centered, Workers& workers);
 
-// Rounds the values of an int8 or int4 tensor, which has its scales, anew: not each to the nearest, but so that the
-// errors of a row, taken together, change the layer's output little. From the last column to the first, each is rounded
-// after what the errors so far make it best to be. (The columnwise method of optimal brain quantization, with the
-// factor of the matrix itself.) int8 keeps its scales; a block of int4 has a new one, which fits what its values are
-// best to be, unless they fit theirs exactly. The same bits for any number of workers.
+// Rounds the values of an int8 or int4 tensor that has its scales again: not each to the nearest, but so that the
+// errors of a row together change the layer's output little. Columns are processed from last to first; each value is
+// corrected for the errors so far and then rounded. (The columnwise method of optimal brain quantization, with the
+// factor of the matrix itself.) int8 keeps its scales; an int4 block gets a new scale that fits its corrected values,
+// unless its values are exact multiples of the former scale. Bits do not depend on the number of workers.
 void RoundWeights(const std::vector<float>& values, const RowStatistics& statistics, BlobTensor& tensor,
                   Workers& workers);
 

@@ -12,7 +12,7 @@ namespace {
 const std::vector<uint32_t> kLengths = {3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 32, 40, 48, 64, 96};
 constexpr int kTextsOfEachLength = 4;
 
-// The id of rank r has a probability of about 1 / (r + kOffset).
+// The id of rank r has a probability of about 1 / (r + kOffset) (Zipf).
 constexpr double kOffset = 10;
 
 void MakeUp(uint32_t limit, std::mt19937& random, std::vector<int32_t>& ids) {
@@ -34,7 +34,7 @@ Batch MadeUp(const Model& model, uint32_t program) {
   std::mt19937 random(7);
   for (auto& [value, ids] : batch.ids) {
     const fovea_value_info input = model.Value(program, value);
-    const std::optional<int32_t> usual = DefaultId(model, input);  // types of tokens, marks
+    const std::optional<int32_t> usual = DefaultId(model, input);  // token types, marks
     if (usual || input.id_limit == 0) {
       std::fill(ids.begin(), ids.end(), usual.value_or(0));
     } else {
@@ -44,7 +44,7 @@ Batch MadeUp(const Model& model, uint32_t program) {
   return batch;
 }
 
-// Tokens whose rows take no more than this; with many values fewer than are made up would be too few.
+// The number of tokens whose rows fit in the memory limit; at least `fewest`.
 size_t MostTokens(const Model& model, uint32_t program, const std::set<uint32_t>& values, size_t fewest) {
   constexpr size_t kMostBytes = size_t{512} << 20, kMost = 1 << 16;
   size_t bytes = 1;

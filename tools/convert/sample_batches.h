@@ -1,4 +1,4 @@
-// Batches of samples, given or made up, for the rows that values of a model hold when it reads them.
+// Batches of samples, given or generated, to obtain the rows of a model's values.
 #ifndef FOVEA_TOOLS_CONVERT_SAMPLE_BATCHES_H_
 #define FOVEA_TOOLS_CONVERT_SAMPLE_BATCHES_H_
 
@@ -14,13 +14,14 @@
 
 namespace fovea::tools {
 
-// Whether a program reads anything but ids: nothing is known about what that is like, so nothing is made up.
+// Whether a program reads inputs other than ids; samples for these cannot be generated, since typical values are
+// unknown.
 bool TakesNumbers(const Model& model, uint32_t program);
 
-// What a program reads so that `values` hold rows to learn from. First come samples that are given, as many as take
-// some hundred megabytes. If these are texts of fewer tokens than there would be without, made-up ones of many lengths
-// follow, whose ids are as frequent as words of a language, which vocabularies list by frequency; inputs that may be
-// left out hold what they are then. None for a program that takes numbers which are not given. The same every time.
+// Inputs of a program with which `values` have rows to learn from. Given samples come first, up to some hundred
+// megabytes of rows. If they are texts with fewer tokens than would otherwise be generated, generated texts of many
+// lengths follow; their ids have the frequencies of words in a language, since vocabularies are ordered by frequency;
+// optional inputs have their defaults. None for a program with numeric inputs that are not given. Deterministic.
 std::vector<Batch> SampleBatches(const Model& model, uint32_t program, const std::set<uint32_t>& values,
                                  const SampleSources& sources);
 

@@ -12,7 +12,7 @@
 namespace fovea::tools {
 namespace {
 
-// Whether the ids of texts, one row each, are all that a program cannot do without.
+// Whether a program's only required inputs are the ids of texts, one row each.
 bool ReadsIdsAlone(const Model& model, uint32_t program) {
   if (!TakesTokens(model, program) || ReadsDocuments(model, program)) return false;
   const uint32_t space = TokenSpace(model, program);
@@ -37,7 +37,7 @@ std::optional<Batch> OfIds(const Model& model, uint32_t program, const std::vect
   std::vector<Tokens> texts;
   for (size_t i = 0, tokens = 0; i < rows.size() && tokens < most; ++i) {
     if (rows[i].size() > longest) {
-      Fail("sample ids: row {} has {} tokens, texts have {} at most", i + 1, rows[i].size(), longest);
+      Fail("sample ids: row {} has {} tokens, more than the maximum of {}", i + 1, rows[i].size(), longest);
     }
     for (const int32_t id : rows[i]) {
       if (id < 0 || static_cast<uint32_t>(id) >= limit) {
@@ -71,7 +71,7 @@ std::optional<Batch> OfSounds(const Model& model, uint32_t program, const std::v
   if (!input || InputsOf(model, program).size() != 1) return std::nullopt;
   std::vector<Sound> sounds;
   for (size_t i = 0, tokens = 0; i < files.size() && tokens < most; ++i) {
-    sounds.push_back(ReadSound(files[i], input->rate));  // NotesOnSamples has the notes
+    sounds.push_back(ReadSound(files[i], input->rate));  // NotesOnSamples returns the notes
     tokens += sounds.back().samples.size() * kTokensPerSecond / input->rate;
   }
   return BatchFromSounds(model, *input, program, sounds);

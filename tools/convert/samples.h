@@ -1,4 +1,4 @@
-// What a model is calibrated and measured on in place of what is made up.
+// User-supplied samples for calibration and measurement, in place of generated ones.
 #ifndef FOVEA_TOOLS_CONVERT_SAMPLES_H_
 #define FOVEA_TOOLS_CONVERT_SAMPLES_H_
 
@@ -13,7 +13,7 @@
 
 namespace fovea::tools {
 
-// One kind of these. A program that cannot read it has made-up samples.
+// Samples of one kind. A program that cannot read them gets generated ones.
 struct SampleSources {
   std::vector<std::string> texts;
   std::vector<std::vector<int32_t>> ids;      // rows of token ids, for models without a tokenizer
@@ -25,13 +25,13 @@ struct SampleSources {
   }
 };
 
-// As a program reads them; nothing if it reads none of them. Of texts, ids, sounds and pictures the first, until `most`
-// tokens are there, for which 10 ms of a sound or 256 pixels count, too. Fails, and says where, at what it cannot take.
+// Converts samples to a program's inputs; nothing if it can read none of them. Texts, ids, sounds and images are read
+// up to `most` tokens, where 10 ms of a sound or 256 pixels count as one. Fails with the location of invalid data.
 std::optional<Batch> GivenSamples(const Model& model, uint32_t program, const SampleSources& sources,
                                   size_t most = SIZE_MAX);
 
-// Parts of the texts and sounds that are left out or made up because programs read less or clips of one length; for the
-// user.
+// Notes for the user on parts of texts and sounds that are dropped or padded because programs read less, or clips of
+// fixed length.
 std::vector<std::string> NotesOnSamples(const Model& model, const SampleSources& sources);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Layers that work on the rows which others look at most, in a model that was trained with all of them.
+// Layers that compute only the rows with the most attention, in a model that was trained with all rows.
 #include "tools/convert/selected_rows.h"
 
 #include <algorithm>
@@ -20,28 +20,28 @@ namespace {
 
 OpCode CodeOf(const BlobOperation& operation) { return static_cast<OpCode>(operation.code); }
 
-// A row of its result depends on its row of the inputs alone, or on all rows without regard to where they stand.
+// Whether each output row depends only on its input row, or on all rows regardless of their position.
 bool GoesWithAnyRows(const BlobOperation& operation, const std::vector<BlobTensor>& tensors) {
   constexpr OpCode kCodes[] = {OpCode::kLinear, OpCode::kNorm,      OpCode::kAdd,     OpCode::kActivate,
                                OpCode::kGate,   OpCode::kNormalize, OpCode::kSoftmax, OpCode::kScale,
                                OpCode::kConcat, OpCode::kSlice,     OpCode::kCast,    OpCode::kExperts,
                                OpCode::kHash,   OpCode::kSort,      OpCode::kRotate,  OpCode::kAttention};
   const OpCode code = CodeOf(operation);
-  // Weights of columns, of no neighbour.
+  // A kernel of one row reads no neighbours.
   if (code == OpCode::kConvolve) return operation.tensors.size() < 3 && tensors[operation.tensors[0]].rows == 1;
   return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
 }
 
-// Where a program is cut: rows are taken out before operation `begin` and put back before operation `end`.
+// Where a program is cut: rows are removed before operation `begin` and restored before operation `end`.
 struct Cut {
   uint32_t space;
   size_t attention;  // the operation whose weights decide
   size_t begin, end;
-  uint32_t state, result;        // the layers' rows where they are taken out, and what becomes of them
-  std::vector<uint32_t> others;  // values of the same rows that the layers read, made before
+  uint32_t state, result;        // the layers' rows where some are removed, and the result of the last layer
+  std::vector<uint32_t> others;  // other values of the same rows that the layers read
 };
 
-// Finds where to cut one program.
+// Finds the cut in one program.
 class Cutter {
  public:
   Cutter(const BlobContent& content, const BlobProgram& program, uint32_t layer)
@@ -54,7 +54,7 @@ class Cutter {
     }
   }
 
-  // Its layers do not look at rows of former runs, and there are enough of them.
+  // Whether its layers do not read rows of earlier runs, and there are enough layers.
   bool Fits() const { return !keeps_rows_ && layers_.size() > layer_; }
 
   Cut Find() const {
@@ -79,7 +79,7 @@ class Cutter {
       if (MakerOf(value) >= cut.begin && MakerOf(value) < cut.end) results.push_back(value);
     }
     if (results.size() != 1 || program_.values[results[0]].width != program_.values[cut.state].width) {
-      Fail("the last layer does not end in one value like those that lead from layer to layer");
+      Fail("the last layer does not end in one value of the same kind as between layers");
     }
     cut.result = results[0];
     return cut;
@@ -88,7 +88,7 @@ class Cutter {
  private:
   uint32_t SpaceOf(uint32_t value) const { return program_.values[value].space; }
   uint32_t SpaceOfLayer(size_t layer) const { return SpaceOf(program_.operations[layers_[layer]].inputs[0]); }
-  // The operation that makes a value; of inputs none, which is before all.
+  // The operation that computes a value; SIZE_MAX for inputs.
   size_t MakerOf(uint32_t value) const { return value < inputs_ ? SIZE_MAX : value - inputs_; }
 
   bool IsReadIn(uint32_t value, size_t begin, size_t end) const {
@@ -99,7 +99,7 @@ class Cutter {
     return false;
   }
 
-  // Values of the space that are there before operation `at` and needed from there on.
+  // Values of the space that are computed before operation `at` and needed from there on.
   std::vector<uint32_t> Crossing(size_t at, uint32_t space) const {
     std::vector<uint32_t> crossing;
     for (uint32_t value = 0; value < inputs_ + at; ++value) {
@@ -111,7 +111,7 @@ class Cutter {
     return crossing;
   }
 
-  // The last place after a layer's attention and up to the next one where the fewest numbers of a row cross.
+  // The last position after a layer's attention and before the next one with the fewest numbers per row crossing it.
   size_t BetweenLayers(size_t layer, uint32_t space) const {
     size_t best = 0;
     uint64_t fewest = UINT64_MAX;
@@ -123,7 +123,7 @@ class Cutter {
     return best;
   }
 
-  // The last layer of these rows ends as one before it does.
+  // The end of the last layer of these rows, by comparison with an earlier layer.
   size_t AfterTheLast(uint32_t space) const {
     size_t end = layer_ + 1;
     while (end < layers_.size() && SpaceOfLayer(end) == space) ++end;
@@ -146,7 +146,7 @@ class Cutter {
   bool keeps_rows_ = false;
 };
 
-// Makes a program anew with fewer rows in between.
+// Rebuilds a program with fewer rows between the cuts.
 class Selector {
  public:
   Selector(const RowSelection& selection, const Cut& cut, uint32_t chosen, BlobContent& content, BlobProgram& program)
@@ -233,13 +233,13 @@ class Selector {
     return Make(OpCode::kGather, gathered.name, {places_.at(value), rows_}, {}, gathered);
   }
 
-  // What an operation of the layers reads.
+  // The value that an operation of the layers reads in place of `value`.
   uint32_t InLayers(uint32_t value) const {
     const auto taken = taken_.find(value);
     return taken == taken_.end() ? places_.at(value) : taken->second;
   }
 
-  // Results in the layers are of the rows that are left.
+  // Results in the layers have the remaining rows.
   void Follow(const BlobOperation& operation, BlobValue& value) const {
     const auto is_of_rows = [&](uint32_t input) {
       return input != kBlobNone && program_.values[input].space == cut_.space;
@@ -247,30 +247,30 @@ class Selector {
     const bool reads = std::any_of(operation.inputs.begin(), operation.inputs.end(), is_of_rows);
     if (value.space != cut_.space && !reads) return;
     if (value.space != cut_.space || !GoesWithAnyRows(operation, content_.tensors)) {
-      Fail("{} after layer {} goes by where rows stand", NameOf(CodeOf(operation)), selection_.layer - 1);
+      Fail("{} after layer {} depends on the positions of rows", NameOf(CodeOf(operation)), selection_.layer - 1);
     }
     if (value.role == ValueRole::kOutput && operation.output != cut_.result) {
-      Fail("output {} would have the rows only that are left", value.name);
+      Fail("output {} would have only the remaining rows", value.name);
     }
     value.space = chosen_;
   }
 
-  // Rows stand where they stood.
+  // Adds the original positions of rows as an input.
   void AddPositions(BlobOperation& operation) {
     if (CodeOf(operation) == OpCode::kRotate) {
       if (NumberOr(operation, Attribute::kShortUpTo, 0) != 0) {
-        Fail("rotary positions change with the length of a text, and rows that are left are fewer");
+        Fail("rotary positions (RoPE) depend on the length of a text, which row selection changes");
       }
       if (!HasInput(operation, RotateInput::kPositions)) SetInput(operation, RotateInput::kPositions, Positions());
     }
     if (CodeOf(operation) != OpCode::kAttention) return;
     if (IsCausal(operation)) {
-      Fail("attention is causal: later rows would decide which ones are left");
+      Fail("attention is causal, but the selection would depend on later rows");
     }
     using In = AttentionInput;
     using Tensor = AttentionTensor;
     const auto refuse = [&](bool has, const char* what) {
-      if (has) Fail("attention with {} depends on positions that a selection of rows changes", what);
+      if (has) Fail("attention with {} depends on the positions of rows", what);
     };
     refuse(HasInput(operation, In::kPairBias), "pair_bias");
     refuse(HasInput(operation, In::kGlobalKeys), "global_keys");
@@ -286,7 +286,7 @@ class Selector {
     SetInput(operation, In::kRowCoordinates, Positions());
   }
 
-  // Of the rows that are left, as numbers.
+  // Positions of the remaining rows, as numbers.
   uint32_t Positions() {
     if (positions_) return *positions_;
     const BlobValue number = {"", cut_.space, 1};
@@ -312,16 +312,16 @@ class Selector {
 
   const RowSelection selection_;
   const Cut cut_;
-  const uint32_t chosen_;  // the space of the rows that are left
+  const uint32_t chosen_;  // the space of the remaining rows
   BlobContent& content_;
   BlobProgram& program_;
   BlobProgram result_;
-  std::map<uint32_t, uint32_t> places_, taken_;  // of the former values; taken_: of the rows that are left
+  std::map<uint32_t, uint32_t> places_, taken_;  // new indices of values: with all rows, and with the remaining rows
   std::optional<uint32_t> positions_;
   uint32_t rows_ = 0;
 };
 
-// One for all programs that take out rows of the same space there.
+// One space for all programs that select rows of the same space there.
 uint32_t SpaceFor(const RowSelection& selection, uint32_t source, BlobContent& content) {
   const std::string name = fmt::format("{}.from_{}", content.spaces[source].name, selection.layer);
   for (uint32_t i = 0; i < content.spaces.size(); ++i) {
@@ -338,15 +338,15 @@ std::vector<RowSelection> ReadSelections(const std::string& text) {
   std::vector<RowSelection> selections;
   for (const std::string& part : FieldsOf(text, ',')) {
     const size_t sign = part.find('@');
-    if (sign == std::string::npos) Fail("{}: a share of rows and a layer are needed, as 0.5@4", part);
+    if (sign == std::string::npos) Fail("{}: must be a share of rows and a layer, as 0.5@4", part);
     char* rest = nullptr;
     const std::string number = part.substr(0, sign);
     const double share = std::strtod(number.c_str(), &rest);
     if (number.empty() || *rest != 0 || !(share > 0 && share < 1)) {
-      Fail("{}: a share of rows is more than 0 and less than 1", part);
+      Fail("{}: the share of rows must be above 0 and below 1", part);
     }
     const auto layer = static_cast<uint32_t>(WholeNumberIn(part.substr(sign + 1), "layer", {1, 65535}));
-    if (!selections.empty() && layer <= selections.back().layer) Fail("{}: layers go up from one to the next", text);
+    if (!selections.empty() && layer <= selections.back().layer) Fail("{}: layers must ascend", text);
     selections.push_back({static_cast<float>(share), layer});
   }
   return selections;
@@ -368,8 +368,8 @@ void SelectRows(const RowSelection& selection, BlobContent& content) {
     }
   }
   if (any) return;
-  Fail("select {}: no program has a layer {} whose rows look at each other, and at none of former runs",
-       TextOf(selection), selection.layer);
+  Fail("select {}: no program has layer {} with self-attention that does not use a KV cache", TextOf(selection),
+       selection.layer);
 }
 
 }  // namespace fovea::tools

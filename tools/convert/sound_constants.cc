@@ -1,4 +1,4 @@
-// What turns samples of sound into features.
+// Constants for features of audio.
 #include "tools/convert/sound_constants.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ double Hertz(const MelSpec& spec, double mel) {
 }  // namespace
 
 Constant RootsOfUnity(uint32_t size) {
-  if (size == 0) Fail("a transform of no numbers");
+  if (size == 0) Fail("a transform needs a size above 0");
   return Table(2, size, [size](uint32_t r, uint32_t i) {
     const double angle = 2 * kPi * i / size;
     return r == 0 ? cos(angle) : sin(angle);
@@ -48,7 +48,7 @@ Constant RootsOfUnity(uint32_t size) {
 }
 
 Constant Window(const WindowSpec& spec) {
-  if (spec.length < 2) Fail("a window of {} samples", spec.length);
+  if (spec.length < 2) Fail("a window of {} samples is too short", spec.length);
   const bool hamming = spec.kind == "hamming", povey = spec.kind == "povey", ones = spec.kind == "ones";
   if (!hamming && !povey && !ones && spec.kind != "hann")
     Fail("window {} is not hann, hamming, povey or ones", spec.kind);

@@ -1,5 +1,5 @@
-// What turns samples of sound into features: constants of `spectrum` and of the linear layers after it. All are stored
-// as f32, whatever weights are: powers of neighbouring bins differ by many orders of magnitude.
+// Constants for features of audio: for `spectrum` and the linear layers after it. All are stored as f32, regardless of
+// --weights, since powers of neighbouring bins differ by many orders of magnitude.
 #ifndef FOVEA_TOOLS_CONVERT_SOUND_CONSTANTS_H_
 #define FOVEA_TOOLS_CONVERT_SOUND_CONSTANTS_H_
 
@@ -21,12 +21,12 @@ struct WindowSpec {
 };
 Constant Window(const WindowSpec& spec);
 
-// [filters, size / 2 + 1]: triangles, equally far apart on the mel scale. `scale`: htk, 1127 ln(1 + f / 700), or
-// slaney, which is linear up to 1000 Hz. Sides are straight on that scale (`straight_in_mel`) or in Hz. `area`: divided
-// by half of their widths in Hz.
+// [filters, size / 2 + 1]: triangles, equally spaced on the mel scale. `scale`: htk, 1127 ln(1 + f / 700), or slaney,
+// which is linear up to 1000 Hz. Sides are straight on that scale (`straight_in_mel`) or in Hz. `area`: divided by half
+// of their widths in Hz.
 struct MelSpec {
   uint32_t filters = 0;
-  uint32_t size = 0;  // of the transform
+  uint32_t size = 0;  // size of the transform
   double rate = 16000;
   double lowest = 0;
   double highest = 0;
@@ -36,7 +36,7 @@ struct MelSpec {
 };
 Constant MelFilters(const MelSpec& spec);
 
-// [rows, width], of the discrete cosine transform: sqrt(2 / width) cos(pi r (2 i + 1) / (2 width)).
+// [rows, width] of the discrete cosine transform: sqrt(2 / width) cos(pi r (2 i + 1) / (2 width)).
 Constant CosineTransform(uint32_t rows, uint32_t width);
 
 }  // namespace fovea::tools

@@ -5,7 +5,7 @@
 namespace fovea::tools {
 namespace {
 
-// Bound to a batch. Inputs that it does not have are zeros, as carried ones are at first.
+// A session bound to a batch. Inputs that the batch does not have are zeros, as for carried inputs in the first run.
 Session SessionOf(const Stage& stage, const Model& model, const Batch& batch, uint32_t workers) {
   SessionRequest request;
   request.workers = workers;

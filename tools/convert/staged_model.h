@@ -1,4 +1,4 @@
-// A model of which no more is in memory than runs.
+// A model of which only the running part is in memory.
 #ifndef FOVEA_TOOLS_CONVERT_STAGED_MODEL_H_
 #define FOVEA_TOOLS_CONVERT_STAGED_MODEL_H_
 
@@ -14,27 +14,27 @@
 
 namespace fovea::tools {
 
-// Its programs run in stages (stages.h), with the bits that they have at once.
+// Runs programs in stages (stages.h), with the same bits as in one run.
 class StagedModel {
  public:
-  // Of a stage's tensors and wanted values, if it has so many.
+  // limit for a stage's tensors and wanted values
   static constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 
-  // Spaces and programs are the content's as it is now, and so are names, rows and widths of its tensors; `source`
-  // makes their bytes each time that a stage needs them. `workers` live as long as this does.
+  // Takes spaces, programs, and names, rows and widths of tensors of the content as they are now; `source` makes the
+  // tensors' bytes each time that a stage needs them. `workers` must outlive this.
   StagedModel(const BlobContent& content, TensorSource source, uint32_t backend, Workers& workers,
               uint64_t most_bytes = kMostBytes);
 
   const std::vector<BlobProgram>& programs() const { return content_.programs; }
 
-  // By value, the rows of each batch.
+  // [value][batch]
   using Rows = std::map<uint32_t, std::vector<Matrix>>;
 
-  // A program that runs on batches for some of its values, none of them an input.
+  // A run of a program on batches for some of its values, none of them an input.
   class Run {
    public:
     Run(const StagedModel& model, uint32_t program, std::vector<Batch> batches, std::set<uint32_t> wanted);
-    // Adds those that the next stage makes. False after the last one.
+    // Runs the next stage and adds the values that it computes. False after the last one.
     bool Next(Rows& rows);
 
    private:
@@ -42,12 +42,12 @@ class StagedModel {
     const std::vector<Batch> batches_;
     const std::set<uint32_t> wanted_;
     std::vector<Stage> stages_;
-    std::map<uint32_t, size_t> last_given_;  // by value: the last stage that is given it
+    std::map<uint32_t, size_t> last_given_;  // by value: the last stage that reads it
     size_t next_ = 0;
-    Rows between_;  // what later stages are given
+    Rows between_;  // inputs of later stages
   };
 
-  // All outputs of a program, in order.
+  // All outputs of a program in order.
   std::vector<Matrix> Outputs(uint32_t program, const Batch& batch) const;
 
  private:

@@ -43,7 +43,7 @@ class StageCutter {
            !IsSelected(content_.spaces, of.space);
   }
 
-  // Numbers of a row that would be given to the operations from each one on.
+  // Numbers per row that would be passed to the operations from each one on.
   std::vector<uint64_t> Crossing() const {
     const size_t count = program_.operations.size();
     std::vector<size_t> last(program_.values.size());
@@ -62,7 +62,7 @@ class StageCutter {
     return crossing;
   }
 
-  // The first operation of each stage: where few numbers cross, in the later half of what a stage may hold.
+  // The first operation of each stage: where few numbers cross, in the later half of the stage's limit.
   std::vector<size_t> Begins() const {
     const std::vector<uint64_t> crossing = Crossing();
     std::vector<size_t> begins = {0};

@@ -16,7 +16,7 @@ GOLDENS = HERE.parents[1] / "tests/data/hf"
 BEGIN, END = "<!-- made by tables.py -->\n", "<!-- end -->\n"
 HEADING = ["f32: largest difference, of the largest value", "int8: lowest cosine"]
 
-# What the command alone cannot compare, and why. Tests compare it in ways of their own, or say how it differs.
+# Cases that the command alone cannot compare, with the reason. Tests compare them separately, or state the difference.
 BLOCKS = ["rand_a", "rand_b", "rand_c", "pad_eval", "pad_rand"]
 PADDED = "shorter texts of a padded batch are not what they are alone"
 APART = {

@@ -109,7 +109,7 @@ class Joiner {
   const Description& variant_;
   const std::string end_;
   Description& description_;
-  std::map<std::string, std::string> tensors_, spaces_, programs_;  // by what the variant calls them
+  std::map<std::string, std::string> tensors_, spaces_, programs_;  // by their names in the variant
 };
 
 }  // namespace

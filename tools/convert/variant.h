@@ -1,4 +1,4 @@
-// One model for inputs of several sizes: programs that differ in their spaces and in a few constants.
+// A model for inputs of several sizes: programs that differ in their spaces and in a few constants.
 #ifndef FOVEA_TOOLS_CONVERT_VARIANT_H_
 #define FOVEA_TOOLS_CONVERT_VARIANT_H_
 
@@ -8,9 +8,9 @@
 
 namespace fovea::tools {
 
-// Adds the programs of `variant`, another description of the same directory. What it has in common with `description`
-// is there once. Programs, spaces and constants that differ get "." and the label behind their names, metadata that
-// differs the program's name and ":" in front.
+// Adds the programs of `variant`, another description of the same directory. Common parts are stored once. Programs,
+// spaces and constants that differ get "." and the label as suffix, metadata that differs gets the program's name and
+// ":" as prefix.
 void AddVariant(const Description& variant, const std::string& label, Description& description);
 
 }  // namespace fovea::tools

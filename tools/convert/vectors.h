@@ -1,4 +1,4 @@
-// Vectors of floats for loops that take long: 16 bytes on any processor, 32 where it has them.
+// Vectors of floats for hot loops: 16 bytes on any processor, 32 where supported.
 #ifndef FOVEA_TOOLS_CONVERT_VECTORS_H_
 #define FOVEA_TOOLS_CONVERT_VECTORS_H_
 
@@ -7,13 +7,13 @@
 
 namespace fovea::tools {
 
-// Compilers calculate with these element by element as with numbers, with the same bits.
+// Compilers apply operators to these element by element, with the same bits as for scalars.
 typedef float ShortVector __attribute__((vector_size(16)));
 typedef float LongVector __attribute__((vector_size(32)));
 constexpr size_t kMostLanes = sizeof(LongVector) / sizeof(float);
 
-// What takes the vector as a template's parameter becomes part of a function with FOVEA_LONG_VECTORS, which may only
-// run where HasLongVectors(). Without fused products, which round once less.
+// Functions that take the vector as a template parameter are inlined into one with FOVEA_LONG_VECTORS, which must only
+// run if HasLongVectors(). Fused multiply-add is not used, since it rounds once less.
 #define FOVEA_INLINE inline __attribute__((always_inline))
 #if defined(__x86_64__) || defined(__i386__)
 #define FOVEA_HAS_LONG_VECTORS

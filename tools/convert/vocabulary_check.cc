@@ -1,4 +1,4 @@
-// Whether a tokenizer is the model's.
+// Checks that a tokenizer belongs to the model.
 #include "tools/convert/vocabulary_check.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Rows of the table that the tokens of texts choose from, in the first program that reads tokens; 0: there is none.
+// Rows of the embedding table of the first program that reads tokens; 0: none.
 uint32_t RowsOfTokens(const Description& description) {
   for (const Program& program : description.programs) {
     for (const Input& input : program.inputs) {
@@ -38,11 +38,11 @@ void CheckVocabulary(const std::vector<uint8_t>& text, const Description& descri
   if (header.vocabulary <= rows) return;
   const uint64_t added = header.tables[text::kAdded].size / sizeof(text::Added);
   if (header.vocabulary - rows > added) {
-    Fail("the tokenizer has ids up to {}, but input_ids are below {}: it is not this model's", header.vocabulary - 1,
-         rows);
+    Fail("the tokenizer has ids up to {}, but input_ids are below {}: it belongs to another model",
+         header.vocabulary - 1, rows);
   }
   warnings.push_back(
-      fmt::format("added tokens have ids up to {}, but input_ids are below {}: texts that hold them will be refused",
+      fmt::format("added tokens have ids up to {}, but input_ids are below {}: texts that contain them will be refused",
                   header.vocabulary - 1, rows));
 }
 

@@ -1,4 +1,4 @@
-// Whether a tokenizer is the model's.
+// Checks that a tokenizer belongs to the model.
 #ifndef FOVEA_TOOLS_CONVERT_VOCABULARY_CHECK_H_
 #define FOVEA_TOOLS_CONVERT_VOCABULARY_CHECK_H_
 
@@ -11,14 +11,13 @@
 
 namespace fovea::tools {
 
-// Fails if a text section has tokens that the model's table of embeddings has no row for; where only tokens that were
-// added to the vocabulary lie beyond it, as in some published directories, it is a warning. A smaller vocabulary is
-// none: tables are often padded.
+// Fails if a text section has tokens without a row in the model's embedding table; only a warning if all of them were
+// added to the vocabulary, as in some published directories. A smaller vocabulary is accepted: tables are often padded.
 void CheckVocabulary(const std::vector<uint8_t>& text, const Description& description,
                      std::vector<std::string>& warnings);
 
-// Texts that are filled up to a fixed length (metadata "pad_to") end in the tokenizer's padding, as the original
-// processor has it: it becomes metadata "pad_token_id", where config.json may have another.
+// Texts that are padded to a fixed length (metadata "pad_to") use the tokenizer's padding, as in the original
+// processor: it becomes metadata "pad_token_id" in place of that of config.json.
 void TakePadding(const std::vector<uint8_t>& text, std::vector<std::pair<std::string, std::string>>& metadata);
 
 }  // namespace fovea::tools

@@ -9,7 +9,7 @@
 namespace fovea::tools {
 namespace {
 
-// Layer norms of early checkpoints call their weight gamma and their bias beta.
+// Layer norms of early checkpoints have weight gamma and bias beta.
 std::string ModernName(const std::string& name) {
   const auto replace_end = [&](const std::string& old_end, const std::string& new_end) {
     return name.substr(0, name.size() - old_end.size()) + new_end;
@@ -22,7 +22,7 @@ std::string ModernName(const std::string& name) {
   return name;
 }
 
-// As a matrix: the first dimension's rows, without dimensions of one.
+// As a matrix: the first dimension is the rows; dimensions of 1 are dropped.
 Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shared_ptr<const SafetensorsReader> file) {
   if (stored.bytes == 0) Fail("tensor {}: {} holds nothing", name, ShapeText(stored.shape));
   std::vector<uint64_t> shape = stored.shape;
@@ -30,7 +30,7 @@ Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shar
     shape.erase(std::find(shape.begin(), shape.end(), 1u));
   }
   while (shape.size() < 2) shape.insert(shape.begin(), 1);
-  uint64_t width = 1;  // a filter of a convolution is one row; the reader has checked the product of all
+  uint64_t width = 1;  // a convolution filter is one row; the reader has checked the product of all dimensions
   for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];
   if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
     Fail("tensor {}: {} is too large", name, ShapeText(stored.shape));
@@ -49,13 +49,13 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
   for (const auto& [stored_name, tensor] : file->tensors()) {
     const std::string name = prefix + ModernName(stored_name);
     const auto matrix = [name, &stored = tensor, file] { return MatrixOf(name, stored, file); };
-    if (!stored_.emplace(name, matrix).second) Fail("{}: tensor {} was there before", path, name);
+    if (!stored_.emplace(name, matrix).second) Fail("{}: tensor {} occurs twice", path, name);
     most_computed_ += kComputedPerStored * tensor.count();
   }
 }
 
 void Weights::AddStored(const std::string& name, const Constant& constant) {
-  if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} was there before", name);
+  if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} occurs twice", name);
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
 }
 
@@ -71,7 +71,7 @@ void Weights::DropPrefix(const std::string& prefix) {
 }
 
 void Weights::Add(const std::string& name, Constant constant, uint64_t work) {
-  if (Has(name)) Fail("tensor {} is there already", name);
+  if (Has(name)) Fail("tensor {} already exists", name);
   work += uint64_t{constant.rows} * constant.width;
   computed_elements_ += work;
   if (computed_elements_ > most_computed_) {

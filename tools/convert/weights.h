@@ -37,30 +37,30 @@ class Weights {
  public:
   // The names in the file, with `prefix` in front.
   void AddFile(const std::string& path, const std::string& prefix = "");
-  // One that a file of another kind holds.
+  // Adds a constant read from a file of another kind.
   void AddStored(const std::string& name, const Constant& constant);
-  // Names that begin so lose it, unless there is one of the rest already.
+  // Removes the prefix from names, unless the rest is already a name.
   void DropPrefix(const std::string& prefix);
-  // Computed ones; a name may be added once. `work`: elements that have to be computed before those of the constant
-  // itself. All together may be some times what is stored, so that a small file makes no large blob.
+  // Adds a computed constant under a new name. `work`: elements that are computed before its own.
+  // Their total is limited to a multiple of what is stored, so that a small file cannot make a large blob.
   void Add(const std::string& name, Constant constant, uint64_t work = 0);
-  // Elements that computing a constant makes on the way, its own included; 0 of one that is stored.
+  // Elements computed for a constant, including its own; 0 for a stored one.
   uint64_t Work(const std::string& name) const;
 
   bool Has(const std::string& name) const;
-  // Shape and values; fails with the name. Remembers that it was used.
+  // Shape and values; fails with the name. Records that it is used.
   Constant Get(const std::string& name) const;
-  // Names in files, and of those that were added.
+  // Names in files, and names that were added.
   std::vector<std::string> Stored() const;
   std::vector<std::string> Computed() const;
-  // Those that nobody asked for.
+  // Names that were never requested.
   std::vector<std::string> Unused() const;
 
  private:
-  static constexpr uint64_t kComputed = uint64_t{1} << 24;  // whatever is stored
+  static constexpr uint64_t kComputed = uint64_t{1} << 24;  // always allowed
   static constexpr uint64_t kComputedPerStored = 8;
 
-  std::map<std::string, std::function<Constant()>> stored_;  // fails where a tensor is no matrix
+  std::map<std::string, std::function<Constant()>> stored_;  // fails if a tensor is not a matrix
   std::map<std::string, Constant> computed_;
   mutable std::set<std::string> used_;
   std::map<std::string, uint64_t> work_;  // by name

@@ -1,4 +1,4 @@
-// How near the results of a second model are to those of a first one.
+// Agreement between the outputs of two models.
 #ifndef FOVEA_TOOLS_EVAL_AGREEMENT_H_
 #define FOVEA_TOOLS_EVAL_AGREEMENT_H_
 
@@ -11,10 +11,10 @@ namespace fovea::tools {
 
 class Agreement {
  public:
-  // `chooses`: the largest number of a row is what a model says.
+  // `chooses`: the index of a row's largest number is a prediction.
   explicit Agreement(bool chooses) : chooses_(chooses) {}
 
-  // Rows that stand for the same; nothing more is told where there are others of one model, or of another width.
+  // Adds rows for the same inputs. If their number or width differs, the outputs are not compared at all.
   void Add(const Matrix& first, const Matrix& second);
   void AddRow(const float* first, const float* second, uint32_t width);
 

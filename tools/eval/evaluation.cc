@@ -13,11 +13,11 @@
 namespace fovea::tools {
 namespace {
 
-// A model with what it reads and what is made of its results.
+// A model with its runner and the judge of its outputs.
 struct Contender {
   std::unique_ptr<SampleRunner> runner;
   std::unique_ptr<Judge> judge;
-  std::vector<size_t> first;  // item of each sample of a batch, and the end
+  std::vector<size_t> first;  // first item of each sample of a batch, and the end
 };
 
 std::unique_ptr<Judge> JudgeOf(const EvaluationRequest& request, const ClassNames& names, size_t model,
@@ -37,13 +37,13 @@ void Prepare(const Samples& samples, size_t begin, size_t end, Contender& conten
   contender.runner->Prepare(items);
 }
 
-// Every token of a masked language model has a number for each word: these texts are read one by one.
+// Outputs of masked language models have the vocabulary's width for every token: such texts run one by one.
 size_t BatchSize(const EvaluationRequest& request, const std::vector<Contender>& contenders) {
   const auto wide = [](const Contender& one) { return one.runner->task() == Task::kMaskedWords; };
   return std::any_of(contenders.begin(), contenders.end(), wide) ? 1 : request.batch_size;
 }
 
-// Of what the models said, by sample.
+// Agreement of the models' predictions, by sample.
 OrderedJson AgreementOf(Measure measure, const std::vector<double>& a, const std::vector<double>& b) {
   OrderedJson told = OrderedJson::object();
   if (measure == Measure::kClasses) {
@@ -82,7 +82,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
     if (request.measure == Measure::kClasses) names.Add(*contenders[i].runner);
   }
   for (size_t i = 0; i < models.size(); ++i) contenders[i].judge = JudgeOf(request, names, i, *contenders[i].runner);
-  // A label that the model does not have is told before a long run.
+  // Reports a label that the model does not have before the long run.
   for (const Sample& sample : samples.list) {
     if (request.measure == Measure::kClasses) names.Find(samples, sample);
   }

@@ -1,4 +1,4 @@
-// One blob, or two that take turns, on the samples of a file.
+// Evaluates one blob, or two that alternate, on the samples of a file.
 #ifndef FOVEA_TOOLS_EVAL_EVALUATION_H_
 #define FOVEA_TOOLS_EVAL_EVALUATION_H_
 
@@ -22,12 +22,12 @@ struct EvaluationRequest {
 
 using ShowProgress = std::function<void(size_t done, size_t total)>;
 
-// Blob and metrics of each model; of two also how far they agree, and their times. Where the user interrupts, it is of
-// the samples until then ("interrupted").
+// Blob and metrics of each model; for two models also their agreement and times. After an interrupt, results are for
+// the samples so far ("interrupted").
 OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRequest& request,
                      const ShowProgress& show);
 
-// Bytes of each blob, in whose object the rest of what is said of a model is put.
+// Name and bytes of each blob, as objects to which results are added.
 OrderedJson AboutBlobs(const std::vector<const Model*>& models);
 
 }  // namespace fovea::tools

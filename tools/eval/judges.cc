@@ -13,11 +13,11 @@ namespace {
 const char* DoesInstead(Task task) {
   switch (task) {
     case Task::kEmbedding:
-      return "makes embeddings";
+      return "it makes embeddings";
     case Task::kTags:
-      return "says something of each token";
+      return "it classifies each token";
     case Task::kMaskedWords:
-      return "guesses hidden words";
+      return "it is a masked language model";
     case Task::kClasses:
       break;
   }
@@ -36,13 +36,12 @@ uint32_t ClassCount(const SampleRunner& runner) {
 void ClassNames::Add(const SampleRunner& runner) {
   const Model& model = runner.model();
   if (runner.task() != Task::kClasses) {
-    Fail("{}: {}; labels are for models that choose a class for a whole sample", model.name(),
-         DoesInstead(runner.task()));
+    Fail("{}: {}; labels need a model that classifies whole samples", model.name(), DoesInstead(runner.task()));
   }
   const uint32_t count = ClassCount(runner);
   if (!ChoosesOneClass(model, count)) {
-    Fail("{}: gives {}; labels are for models that choose one class", model.name(),
-         count == 1 ? "one number" : "numbers of which any may be right");
+    Fail("{}: has {}; labels need a model that chooses one class", model.name(),
+         count == 1 ? "one output" : "independent outputs (multi-label)");
   }
   std::vector<size_t>& numbers = of_model_.emplace_back();
   for (uint32_t i = 0; i < count; ++i) {
@@ -61,7 +60,7 @@ size_t ClassNames::Find(const Samples& samples, const Sample& sample) const {
   if (digits && std::stoul(sample.label) < of_model_[0].size()) return of_model_[0][std::stoul(sample.label)];
   std::string some;
   for (size_t i = 0; i < names_.size() && i < 12; ++i) some += (i == 0 ? "" : ", ") + names_[i];
-  Fail("{}: the model has no class '{}', but {}{}", samples.Place(sample), sample.label, some,
+  Fail("{}: the model has no class '{}'; its classes: {}{}", samples.Place(sample), sample.label, some,
        names_.size() > 12 ? ", .." : "");
 }
 
@@ -115,10 +114,10 @@ ScoreJudge::ScoreJudge(const SampleRunner& runner)
       apart_(sparse_ || runner.task() == Task::kEmbedding) {
   if (apart_) return;
   if (runner.task() != Task::kClasses) {
-    Fail("{}: {}; pairs are for models that make embeddings or score pairs", model_, DoesInstead(runner.task()));
+    Fail("{}: {}; pairs need a model that makes embeddings or scores pairs", model_, DoesInstead(runner.task()));
   }
   const uint32_t count = ClassCount(runner);
-  if (count != 1) Fail("{}: chooses one of {} classes; pairs are for models that give one score", model_, count);
+  if (count != 1) Fail("{}: it chooses one of {} classes; pairs need a model with one output", model_, count);
 }
 
 std::vector<Item> ScoreJudge::ItemsOf(const Samples& samples, const Sample& sample) const {
@@ -139,13 +138,13 @@ void ScoreJudge::Add(const Samples& samples, const Sample& sample, const Matrix*
   } else if (apart_) {
     score = Cosine(first.data(), results[1].values.data(), first.size());
   }
-  if (!std::isfinite(score)) Fail("{}: {} gives a score that is no number", samples.Place(sample), model_);
+  if (!std::isfinite(score)) Fail("{}: {} gives a score that is not finite", samples.Place(sample), model_);
   said_.push_back(score);
   expected_.push_back(sample.score);
 }
 
 OrderedJson ScoreJudge::Told() const {
-  return {{"compared", sparse_  ? "dot product of weights of words"
+  return {{"compared", sparse_  ? "dot product of sparse word weights"
                        : apart_ ? "cosine of embeddings"
                                 : "score of the pair"},
           {"pearson", Pearson(said_, expected_)},

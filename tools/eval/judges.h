@@ -1,4 +1,4 @@
-// What is made of a model's results: how near they are to what a file says of each sample.
+// Scores a model's outputs against the labels of a file.
 #ifndef FOVEA_TOOLS_EVAL_JUDGES_H_
 #define FOVEA_TOOLS_EVAL_JUDGES_H_
 
@@ -13,15 +13,15 @@
 
 namespace fovea::tools {
 
-// The classes of one model or two, by name.
+// The class names of one model or two.
 class ClassNames {
  public:
-  // Those of a model that chooses one for each sample; fails with what it does instead.
+  // Adds the classes of a classifier; fails for other models, with their task.
   void Add(const SampleRunner& runner);
 
   size_t count() const { return names_.size(); }
   const std::string& Name(size_t one) const { return names_[one]; }
-  // By name, or by its number in the first model; fails with the sample's place.
+  // Finds a class by name, or by its number in the first model; fails with the sample's location.
   size_t Find(const Samples& samples, const Sample& sample) const;
   size_t CountOf(size_t model) const { return of_model_[model].size(); }
   // By its number in a model.
@@ -35,16 +35,16 @@ class ClassNames {
   std::vector<std::vector<size_t>> of_model_;
 };
 
-// Of one model.
+// The judge of one model.
 class Judge {
  public:
   virtual ~Judge() = default;
-  // What the model reads for a sample.
+  // The inputs of a sample: by default its parts as one item.
   virtual std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const;
-  // `results`: one of each item.
+  // `results`: the output for each item.
   virtual void Add(const Samples& samples, const Sample& sample, const Matrix* results) = 0;
   virtual OrderedJson Told() const = 0;
-  // The number that the model gave each sample: a score, or its class among all names.
+  // The model's prediction for each sample: a score, or the class as an index among all names.
   const std::vector<double>& said() const { return said_; }
 
  protected:
@@ -56,7 +56,7 @@ class ClassJudge : public Judge {
   // `model`: its number in `names`.
   ClassJudge(const ClassNames& names, size_t model) : names_(names), model_(model), confusion_(names.count()) {}
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;
-  // Of classes that were expected or said.
+  // Per-class scores for classes that were expected or predicted.
   OrderedJson Told() const override;
 
  private:
@@ -67,8 +67,8 @@ class ClassJudge : public Judge {
 
 class ScoreJudge : public Judge {
  public:
-  // Cosines of a model that makes embeddings, dot products of one that makes weights of words, scores of one that reads
-  // pairs and gives one number; others are refused.
+  // Cosines for a model that makes embeddings, dot products for sparse word weights, scores for a model that reads
+  // pairs and has one output; other models are refused.
   explicit ScoreJudge(const SampleRunner& runner);
   std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const override;
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;
@@ -76,11 +76,11 @@ class ScoreJudge : public Judge {
 
  private:
   const std::string model_;
-  const bool sparse_, apart_;  // weights of words; both texts by themselves
+  const bool sparse_, apart_;  // sparse word weights; texts embedded separately
   std::vector<double> expected_;
 };
 
-// Of results that nobody knows the right ones of.
+// For samples without labels.
 class NoJudge : public Judge {
  public:
   void Add(const Samples&, const Sample&, const Matrix*) override {}

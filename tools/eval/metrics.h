@@ -1,4 +1,4 @@
-// How well numbers and classes agree. Nothing here knows of models.
+// Metrics of predictions against labels, independent of models.
 #ifndef FOVEA_TOOLS_EVAL_METRICS_H_
 #define FOVEA_TOOLS_EVAL_METRICS_H_
 
@@ -9,14 +9,14 @@
 
 namespace fovea::tools {
 
-// Of as many numbers each. NaN where one of them does not vary, or where there are fewer than two.
+// Both lists have equal length. NaN if one is constant or has fewer than two numbers.
 double Pearson(const std::vector<double>& a, const std::vector<double>& b);
-// The same of their ranks.
+// Pearson correlation of the ranks.
 double Spearman(const std::vector<double>& a, const std::vector<double>& b);
-// From 1 on; equal numbers have the mean of their ranks.
+// Ranks from 1; ties have their mean rank.
 std::vector<double> AverageRanks(const std::vector<double>& numbers);
 
-// How often each class was expected, and which was said then.
+// Confusion matrix: how often each class was expected, by predicted class.
 class Confusion {
  public:
   explicit Confusion(size_t classes) : classes_(classes), counts_(classes * classes) {}
@@ -28,14 +28,14 @@ class Confusion {
   uint64_t Count() const;
   double Accuracy() const;
 
-  // What has no denominator is 0, as scikit-learn has it.
+  // A metric with denominator 0 is 0, as in scikit-learn.
   struct Scores {
     double precision, recall, f1;
-    uint64_t support;  // how often the class was expected
+    uint64_t support;  // number of samples with the class as label
     uint64_t said;
   };
   Scores Of(size_t one) const;
-  // The mean over classes that were expected or said at least once.
+  // Mean F1 over classes that were expected or predicted at least once.
   double MacroF1() const;
 
  private:

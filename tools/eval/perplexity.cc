@@ -18,9 +18,9 @@
 namespace fovea::tools {
 namespace {
 
-// Where a model does not say how much it takes.
+// Window for models without a maximum length.
 constexpr uint32_t kUsualWindow = 2048;
-// Scores of a run: a large vocabulary has fewer rows at once.
+// Most scores per run: with a large vocabulary a run has fewer rows.
 constexpr size_t kMostScores = size_t{16} << 20;
 
 TokenText TextOf(const Tokenizer& tokenizer, const std::string& text) {
@@ -36,17 +36,17 @@ TokenText TextOf(const Tokenizer& tokenizer, const std::string& text) {
   return made;
 }
 
-// A decoder over the windows of some texts, run by run.
+// Runs a decoder over the windows of some texts.
 class Foreteller {
  public:
   Foreteller(const Model& model, const PerplexityRequest& request);
 
   const std::vector<WindowStep>& steps() const { return steps_; }
   uint32_t width() const { return model_.Value(request_.program, scores_).width; }
-  // Runs the next step, and returns the seconds of it.
+  // Runs the next step; returns its seconds.
   double Run();
   size_t done() const { return done_; }
-  // Of the step that has run.
+  // The scores of the last step.
   const Matrix& scores() const { return last_; }
   OrderedJson Told() const;
 
@@ -76,7 +76,7 @@ uint32_t Needed(const Model& model, uint32_t program, const std::string& name) {
 Foreteller::Foreteller(const Model& model, const PerplexityRequest& request) : model_(model) {
   keeps_ = model.HasProgram("verify");
   if (!ContinuesTexts(model) || !(keeps_ || model.HasProgram("score"))) {
-    Fail("{}: has no program that scores every token of a text (score, verify); perplexity is of decoders",
+    Fail("{}: has no program that scores every token of a text (score, verify); perplexity needs a decoder",
          model.name());
   }
   request_.program = model.FindProgram(keeps_ ? "verify" : "score");
@@ -88,10 +88,11 @@ Foreteller::Foreteller(const Model& model, const PerplexityRequest& request) : m
 
   const uint32_t most = MaxTokens(model, request_.program);
   window_ = request.window != 0 ? request.window : most == UINT32_MAX ? kUsualWindow : most;
-  if (window_ > most) Fail("{}: takes {} tokens, not windows of {}", model.name(), most, window_);
-  if (window_ < 2) Fail("a window of {} token foretells nothing", window_);
+  if (window_ > most)
+    Fail("{}: reads at most {} tokens, not windows of {}; give a smaller --max-length", model.name(), most, window_);
+  if (window_ < 2) Fail("a window of {} token predicts nothing; give a larger --max-length", window_);
   stride_ = request.stride != 0 ? request.stride : std::max<size_t>(1, window_ / 2);
-  if (stride_ > window_) Fail("--stride {} is more than the window of {} tokens", stride_, window_);
+  if (stride_ > window_) Fail("--stride {} exceeds the window of {} tokens", stride_, window_);
 
   const Tokenizer tokenizer(model);
   std::vector<TokenText> texts;
@@ -104,7 +105,7 @@ Foreteller::Foreteller(const Model& model, const PerplexityRequest& request) : m
   if (steps_.empty()) Fail("{}: no text of two tokens or more", request.file);
 }
 
-// As large as the largest steps and windows. It runs once, so that what is counted finds it warm.
+// Creates a session for the largest steps and windows, and runs it once to warm up.
 void Foreteller::Begin() {
   uint32_t windows = 1, rows = 1, longest = 1, context = 1, read = 0;
   for (const WindowStep& step : steps_) {
@@ -120,7 +121,8 @@ void Foreteller::Begin() {
   if (parent != FOVEA_NONE) request_.limits.push_back({parent, windows, 0});
   for (uint32_t space = 0; keeps_ && space < model_.Info().space_count; ++space) {
     const uint64_t kept = uint64_t{windows} * context;
-    if (kept > INT32_MAX) Fail("{}: {} windows of {} tokens are too many to keep", model_.name(), windows, context);
+    if (kept > INT32_MAX)
+      Fail("{}: {} windows of {} tokens exceed the size of a session", model_.name(), windows, context);
     if (model_.Space(space).is_cached != 0) request_.limits.push_back({space, static_cast<uint32_t>(kept), context});
   }
   session_ = std::make_unique<Session>(model_, request_);

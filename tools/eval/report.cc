@@ -17,7 +17,7 @@ std::string Line(const std::string& name, size_t width, const std::vector<std::s
   return line + "\n";
 }
 
-// Precision, recall and F1 of each model, side by side.
+// Precision, recall and F1 of each model in columns.
 std::string ClassTable(const OrderedJson& models, const std::vector<std::string>& names) {
   std::vector<std::string> labels;
   std::vector<std::map<std::string, const OrderedJson*>> of_model(models.size());
@@ -50,7 +50,7 @@ std::string ClassTable(const OrderedJson& models, const std::vector<std::string>
   return text + "\n";
 }
 
-// Columns are numbered, as rows are: names of all classes would not stand side by side.
+// Columns have numbers, since class names would not fit as headers.
 std::string ConfusionTable(const OrderedJson& model) {
   const OrderedJson &classes = model["classes"], &rows = model["confusion"];
   uint64_t most = rows.size();
@@ -93,12 +93,12 @@ std::string ReportText(const OrderedJson& told) {
   if (models[0].contains("classes")) text += "\n" + ClassTable(models, names);
   for (size_t i = 0; i < models.size(); ++i) {
     if (!models[i].contains("classes")) continue;
-    text += fmt::format("\nRows: the right class; columns: what {} says\n{}", names[i], ConfusionTable(models[i]));
+    text += fmt::format("\nRows: labels; columns: predictions of {}\n{}", names[i], ConfusionTable(models[i]));
   }
   const auto agreement = AgreementRows(told);
-  if (!agreement.empty()) text += "\nHow far they agree\n";
+  if (!agreement.empty()) text += "\nAgreement\n";
   for (const auto& [name, number] : agreement) text += fmt::format("  {:<30}  {}\n", name, number);
-  if (told.contains("time")) text += "\nTimes, taking turns\n" + TurnsText(told["time"], names[0], names[1]);
+  if (told.contains("time")) text += "\nTimes, alternating runs\n" + TurnsText(told["time"], names[0], names[1]);
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What evaluations say, for people.
+// Formats the results of evaluations for people.
 #ifndef FOVEA_TOOLS_EVAL_REPORT_H_
 #define FOVEA_TOOLS_EVAL_REPORT_H_
 
@@ -8,11 +8,10 @@
 
 namespace fovea::tools {
 
-// What Evaluate() or EvaluatePerplexity() told, as lines.
+// The result of Evaluate() or EvaluatePerplexity() as text.
 std::string ReportText(const OrderedJson& told);
 
-// The same of classes as a page of its own: it opens without a network, is light or dark as the reader's system is, and
-// needs no script.
+// The result for classes as a self-contained HTML page: no network, no script, light or dark by the reader's system.
 std::string ReportPage(const OrderedJson& told);
 
 }  // namespace fovea::tools

@@ -73,7 +73,7 @@ std::string Classes(const OrderedJson& classes) {
   return html + "</tbody></table>\n";
 }
 
-// Each cell as dark as its share of the samples of its row.
+// Cells are shaded by their share of the samples of their row.
 std::string ConfusionTable(const OrderedJson& model) {
   const OrderedJson &classes = model["classes"], &rows = model["confusion"];
   std::string html = "<div class=\"scroll\"><table class=\"confusion\"><thead><tr><th></th>";
@@ -89,7 +89,7 @@ std::string ConfusionTable(const OrderedJson& model) {
         html += "<td></td>";
         continue;
       }
-      html += fmt::format("<td class=\"{}\" style=\"--share:{:.2f}\" title=\"{}: {} of {} called {}\">{}</td>",
+      html += fmt::format("<td class=\"{}\" style=\"--share:{:.2f}\" title=\"{}: {} of {} predicted as {}\">{}</td>",
                           i == j ? "right" : "wrong", 0.15 + 0.75 * static_cast<double>(count) / support, label, count,
                           support, Label(classes[j]), count);
     }
@@ -104,7 +104,7 @@ std::string ReportPage(const OrderedJson& told) {
   std::string html = kHead;
   html += fmt::format("<h1>{}</h1>\n{}", Markup(Caption(told)), Summary(told));
   const auto agreement = AgreementRows(told);
-  if (!agreement.empty()) html += "<h2>How far they agree</h2>\n<table><tbody>\n";
+  if (!agreement.empty()) html += "<h2>Agreement</h2>\n<table><tbody>\n";
   for (const auto& [name, number] : agreement) html += fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", name, number);
   if (!agreement.empty()) html += "</tbody></table>\n";
   if (told.contains("time")) {
@@ -112,13 +112,13 @@ std::string ReportPage(const OrderedJson& told) {
     std::istringstream text(TurnsText(told["time"], Printable(name(0)), Printable(name(1))));
     std::string lines;
     for (std::string line; std::getline(text, line);) lines += Markup(line) + "\n";
-    html += "<h2>Times, taking turns</h2>\n<pre>" + lines + "</pre>\n";
+    html += "<h2>Times, alternating runs</h2>\n<pre>" + lines + "</pre>\n";
   }
   for (const OrderedJson& model : told["models"]) {
     if (!model.contains("classes")) continue;
     html += fmt::format(
-        "<h2>{}</h2>\n{}<h2>Rows: the right class, columns: what {} says</h2>\n<p>The darker, the larger its share of "
-        "the row.</p>\n{}",
+        "<h2>{}</h2>\n{}<h2>Rows: labels, columns: predictions of {}</h2>\n<p>Darker cells have a larger share of "
+        "their row.</p>\n{}",
         Markup(model["blob"].get<std::string>()), Classes(model["classes"]), Markup(model["blob"].get<std::string>()),
         ConfusionTable(model));
   }

@@ -5,7 +5,7 @@
 namespace fovea::tools {
 namespace {
 
-// What the keys of the JSON are called, and the digits after the point; -1: a whole number.
+// A key of the JSON with its label and number of decimals; -1: an integer.
 struct Field {
   const char* key;
   const char* name;
@@ -19,17 +19,17 @@ constexpr Field kModelFields[] = {{"bytes", "bytes", -1},
                                   {"texts", "texts", -1},
                                   {"window", "window, tokens", -1},
                                   {"stride", "stride, tokens", -1},
-                                  {"tokens", "tokens that count", -1},
-                                  {"text_bytes", "bytes of these", -1},
+                                  {"tokens", "counted tokens", -1},
+                                  {"text_bytes", "bytes of counted tokens", -1},
                                   {"perplexity", "perplexity", 4},
-                                  {"bits_per_token", "bits a token", 4},
-                                  {"bits_per_byte", "bits a byte", 4}};
+                                  {"bits_per_token", "bits per token", 4},
+                                  {"bits_per_byte", "bits per byte", 4}};
 constexpr Field kAgreementFields[] = {{"same_class", "same class", 4},
                                       {"pearson", "Pearson of the scores", 4},
                                       {"spearman", "Spearman of the scores", 4},
                                       {"largest_difference", "largest difference of a score", 6}};
 
-// A number that JSON has no word for is null.
+// NaN and infinities are null in JSON.
 std::string Shown(const OrderedJson& value, int digits) {
   if (digits < 0) return Grouped(value.get<uint64_t>());
   const std::string text = value.is_null() ? "nan" : fmt::format("{:.{}f}", value.get<double>(), digits);
@@ -62,10 +62,10 @@ std::vector<std::pair<std::string, std::string>> AgreementRows(const OrderedJson
   }
   const OrderedJson& outputs = agreement["outputs"];
   if (outputs.is_null()) {
-    rows.emplace_back("outputs", "of other tokens, classes or widths: not compared");
+    rows.emplace_back("outputs", "not comparable (other tokens, classes or widths)");
     return rows;
   }
-  if (outputs.contains("same_choice")) rows.emplace_back("same choice of a row", Shown(outputs["same_choice"], 4));
+  if (outputs.contains("same_choice")) rows.emplace_back("rows with the same choice", Shown(outputs["same_choice"], 4));
   std::string cosines;
   for (const auto& [name, cosine] : outputs["cosine"].items()) {
     cosines += fmt::format("{}{} {}", cosines.empty() ? "" : "  ", name, Shown(cosine, 6));
@@ -79,7 +79,7 @@ std::string Caption(const OrderedJson& told) {
   std::string caption = Printable(told["file"].get<std::string>());
   if (told.contains("samples"))
     caption = fmt::format("{} samples of {}", Grouped(told["samples"].get<uint64_t>()), caption);
-  return caption + (told.contains("interrupted") ? " (interrupted: not all of it)" : "");
+  return caption + (told.contains("interrupted") ? " (interrupted, incomplete)" : "");
 }
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The numbers of a report, row by row: what each model got, then what they have in common.
+// Rows of numbers of a report: the results of each model, then their agreement.
 #ifndef FOVEA_TOOLS_EVAL_REPORT_ROWS_H_
 #define FOVEA_TOOLS_EVAL_REPORT_ROWS_H_
 
@@ -11,14 +11,14 @@ namespace fovea::tools {
 
 struct ReportRow {
   std::string name;
-  std::vector<std::string> cells;  // one of each model
+  std::vector<std::string> cells;  // one for each model
 };
 std::vector<ReportRow> ModelRows(const OrderedJson& told);
 
-// How far two models agree: a name and a number each.
+// Agreement of two models: names and numbers.
 std::vector<std::pair<std::string, std::string>> AgreementRows(const OrderedJson& told);
 
-// "1,200 samples of F.tsv", and whether that is all.
+// "1,200 samples of F.tsv", with a note if interrupted.
 std::string Caption(const OrderedJson& told);
 
 }  // namespace fovea::tools

@@ -17,7 +17,7 @@ uint32_t SoundProgram(const Model& model, const std::string& name) {
   }
   const uint32_t program = model.FindProgram(name);
   if (!FindSoundInput(model, program)) {
-    Fail("{}: program '{}' takes no sound", model.name(), model.Program(program).name);
+    Fail("{}: program '{}' does not read audio", model.name(), model.Program(program).name);
   }
   return program;
 }
@@ -27,7 +27,7 @@ std::vector<uint32_t> ProgramsOf(const Model& model, SampleKind kind, const std:
   return {kind == SampleKind::kSounds ? SoundProgram(model, name) : FindTextProgram(model, name)};
 }
 
-// What `make` fails with, with the item's place in front.
+// Runs `make`; a failure's message gets the item's location as prefix.
 template <typename Make>
 auto At(const Item& item, const Make& make) {
   try {
@@ -37,7 +37,7 @@ auto At(const Item& item, const Make& make) {
   }
 }
 
-// The larger of both in every space. Are these more than `have`?
+// Grows `have` to at least `need` in every space. Returns whether it changed.
 bool Grow(const std::vector<fovea_limit>& need, std::vector<fovea_limit>& have) {
   bool more = false;
   for (const fovea_limit& limit : need) {
@@ -127,7 +127,7 @@ void SampleRunner::PrepareSounds(const std::vector<Item>& items) {
   jobs_.push_back(std::move(job));
 }
 
-// As large as any batch of the program was so far. A new one runs once, so that what is counted finds it warm.
+// A session that fits the largest batch of the program so far. A new session is run once to warm up.
 Session& SampleRunner::SessionOf(const Job& job) {
   std::unique_ptr<Session>& session = sessions_[job.program];
   SessionRequest request;
@@ -140,7 +140,7 @@ Session& SampleRunner::SessionOf(const Job& job) {
     session = std::make_unique<Session>(model_, request);
     const fovea_session_info info = session->Info();
     if (info.cache_bytes + info.state_bytes != 0) {
-      Fail("{}: program '{}' goes on from run to run; this takes programs that read samples whole", model_.name(),
+      Fail("{}: program '{}' has a KV cache; evaluation needs a program that reads whole samples", model_.name(),
            model_.Program(job.program).name);
     }
     Bind(job.batch, session.get());
@@ -168,7 +168,7 @@ void SampleRunner::Keep(const Job& job, const Session& session) {
                                                 : ReadLogits(model_, session);
   const bool of_tokens = !sparse && (task == Task::kTags || task == Task::kMaskedWords);
   if (of_tokens && kind_ != SampleKind::kTexts) {
-    Fail("{}: the program says nothing of a sound or picture as a whole", model_.name());
+    Fail("{}: the program has no output for a whole sound or image", model_.name());
   }
   uint32_t first = 0;
   for (size_t i = 0; i < job.items.size(); ++i) {

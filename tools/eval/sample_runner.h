@@ -1,4 +1,4 @@
-// Samples through a blob, some at a time, in one session for all of them.
+// Runs samples through a blob, some at a time, in one session for all of them.
 #ifndef FOVEA_TOOLS_EVAL_SAMPLE_RUNNER_H_
 #define FOVEA_TOOLS_EVAL_SAMPLE_RUNNER_H_
 
@@ -19,12 +19,12 @@ enum class SampleKind { kTexts, kPictures, kSounds };
 struct RunnerOptions {
   std::string program;
   uint32_t workers = 1;
-  uint32_t max_length = 0;  // tokens of a text; 0: what the model takes
-  uint32_t dimensions = 0;  // of embeddings, see ReadEmbeddings
-  bool sparse = false;      // of masked language models: one row of weights of words for each text
+  uint32_t max_length = 0;  // tokens of a text; 0: the model's maximum
+  uint32_t dimensions = 0;  // see ReadEmbeddings
+  bool sparse = false;      // masked language models: one row of sparse word weights for each text
 };
 
-// What is read at once: a text, two as a pair, or a file.
+// One input: a text, a pair of texts, or a file.
 struct Item {
   std::vector<std::string> parts;
   std::string place;  // begins messages
@@ -35,23 +35,23 @@ class SampleRunner {
   SampleRunner(const Model& model, SampleKind kind, const RunnerOptions& options);
 
   const Model& model() const { return model_; }
-  // Pictures may have further programs, of other sizes.
+  // Images can have additional programs, for other sizes.
   uint32_t program() const { return programs_[0]; }
   Task task() const { return TaskOf(model_, program()); }
 
-  // Makes inputs of these items.
+  // Converts items to inputs.
   void Prepare(const std::vector<Item>& items);
-  // Runs them and returns the seconds of the runs alone.
+  // Runs the prepared items; returns the seconds of the runs alone.
   double Run();
-  // What the task's output says of each item: one row, or one for each token that is not special.
+  // The task's output for each item: one row, or one row for each token that is not special.
   const std::vector<Matrix>& results() const { return results_; }
-  // Of all texts so far.
+  // Truncated texts so far.
   const Cuts& cuts() const { return cuts_; }
-  // What was assumed about the files of all items so far, and what was left out of them.
+  // Assumptions about the files of all items so far, and their parts that were not read.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  // Items that one run reads.
+  // Items of one run.
   struct Job {
     uint32_t program;
     std::vector<size_t> items;

@@ -13,7 +13,7 @@
 namespace fovea::tools {
 namespace {
 
-// `make` gets the fields of each line and the sample, whose line is set.
+// `make` gets the fields of each line, and a sample with its line number.
 Samples Read(const std::string& file, const std::function<void(std::vector<std::string>, Sample&)>& make) {
   Samples samples = {file, {}};
   size_t number = 0;
@@ -31,7 +31,7 @@ Samples Read(const std::string& file, const std::function<void(std::vector<std::
 void CheckCount(const std::string& file, const Sample& sample, const std::vector<std::string>& fields, size_t least,
                 size_t most, const char* what) {
   if (fields.size() < least || fields.size() > most) {
-    Fail("{}:{}: {} fields with tabs between them, expected {}", file, sample.line, fields.size(), what);
+    Fail("{}:{}: {} tab-separated fields, expected {}", file, sample.line, fields.size(), what);
   }
 }
 
@@ -45,7 +45,7 @@ Samples ReadScoredPairs(const std::string& file) {
     char* end = nullptr;
     sample.score = strtod(fields[2].c_str(), &end);
     if (fields[2].empty() || *end != '\0' || !std::isfinite(sample.score)) {
-      Fail("{}:{}: the score is '{}', no number", file, sample.line, fields[2]);
+      Fail("{}:{}: the score '{}' is not a number", file, sample.line, fields[2]);
     }
     sample.parts = {fields[0], fields[1]};
   });
@@ -57,7 +57,7 @@ Samples ReadLabelled(const std::string& file) {
     CheckCount(file, sample, fields, 2, 3, "a text or two, and a label");
     if (count == 0) count = fields.size();
     if (fields.size() != count) {
-      Fail("{}:{}: {} fields, but lines before have {}", file, sample.line, fields.size(), count);
+      Fail("{}:{}: {} fields, but previous lines have {}", file, sample.line, fields.size(), count);
     }
     sample.label = fields.back();
     fields.pop_back();
@@ -78,7 +78,7 @@ Samples ReadLabelledFiles(const std::string& file) {
 
 Samples ReadTexts(const std::string& file) {
   return Read(file, [&](const std::vector<std::string>& fields, Sample& sample) {
-    std::string text = fields[0];  // tabs of a text are its own
+    std::string text = fields[0];  // a single text may contain tabs
     for (size_t i = 1; i < fields.size(); ++i) text += "\t" + fields[i];
     sample.parts = {text};
   });

@@ -5,7 +5,7 @@
 namespace fovea::tools {
 namespace {
 
-// Rows [begin, end) of a window: all of its tokens but the last one are read.
+// Adds rows [begin, end) of a window; all of its tokens except the last are read.
 void AddRows(const TokenText& text, const Window& window, size_t begin, size_t end, WindowStep& step) {
   step.lengths.push_back(static_cast<uint32_t>(end - begin));
   for (size_t i = window.begin + begin; i < window.begin + end; ++i) {
@@ -20,7 +20,7 @@ void AddRows(const TokenText& text, const Window& window, size_t begin, size_t e
 
 std::vector<Window> WindowsOf(size_t tokens, size_t length, size_t stride) {
   std::vector<Window> windows;
-  size_t known = 0;  // the end of the window before
+  size_t known = 0;  // end of the previous window
   for (size_t begin = 0; known < tokens; begin += stride) {
     const Window window = {begin, std::min(tokens, begin + length), std::max(known, begin + 1)};
     if (window.counted < window.end) windows.push_back(window);
@@ -32,7 +32,7 @@ std::vector<Window> WindowsOf(size_t tokens, size_t length, size_t stride) {
 std::vector<WindowStep> StepsOf(const std::vector<TokenText>& texts, size_t length, size_t stride,
                                 const StepLimits& limits) {
   std::vector<WindowStep> steps;
-  bool open = false;  // the last step may take further windows
+  bool open = false;  // the last step has room for more windows
   for (const TokenText& text : texts) {
     for (const Window& window : WindowsOf(text.ids.size(), length, stride)) {
       const size_t rows = window.end - window.begin - 1;

@@ -1,4 +1,4 @@
-// The heads of a decoder that look at what they write down, and their weights.
+// The decoder's alignment heads (cross-attention heads that follow the audio), and their weights.
 #ifndef FOVEA_TOOLS_GENERATE_ALIGNMENT_HEADS_H_
 #define FOVEA_TOOLS_GENERATE_ALIGNMENT_HEADS_H_
 
@@ -11,13 +11,13 @@ namespace fovea::tools {
 
 class AlignmentHeads {
  public:
-  // As metadata transcribe.alignment_heads says, else all of the later half of the layers. Fails where the decoder
-  // lacks one.
+  // The heads of metadata transcribe.alignment_heads, or else of the later half of the layers. Fails if the decoder
+  // lacks one of them.
   explicit AlignmentHeads(const Model& model);
 
-  // For the decoder's session, as its only ones.
+  // The taps for the decoder's session, which must have no other taps.
   const std::vector<fovea_tap>& taps() const { return taps_; }
-  // Of so many rows of the last run from `first` on, and of the first `frames` keys.
+  // Weights of the last run: `rows` rows from `first` on, and the first `frames` keys.
   HeadWeights Weights(const Session& decode, size_t first, size_t rows, size_t frames) const;
 
  private:

@@ -1,4 +1,4 @@
-// How much shorter a text becomes by compression: a text that repeats itself becomes much shorter.
+// Compression ratio of a text: high for texts that repeat themselves.
 #ifndef FOVEA_TOOLS_GENERATE_COMPRESSION_H_
 #define FOVEA_TOOLS_GENERATE_COMPRESSION_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// How many times as long the text is as what zlib makes of it by its usual settings.
+// Bytes of the text divided by its bytes after compression by zlib with default settings.
 double CompressionRatio(const std::string& text);
 
 }  // namespace fovea::tools

@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Tokens of a chat of which nobody says how long it gets, where the model can have as many.
+// Default context of a chat, if the model supports that many tokens.
 constexpr uint64_t kUsualContext = 4096;
 
 uint32_t RowsOf(const Session& session) {
@@ -21,7 +21,7 @@ uint32_t RowsOf(const Session& session) {
   return rows;
 }
 
-// False if a window has dropped what is needed.
+// False if a sliding window has dropped rows that are needed.
 bool Rewind(const Session& session, size_t rows) {
   fovea_error error = {};
   const fovea_status status = fovea_cache_rewind(session.get(), 0, static_cast<uint32_t>(rows), &error);
@@ -32,11 +32,11 @@ bool Rewind(const Session& session, size_t rows) {
 
 GenerationRequest RequestOf(const Model& model, const ChatFormat& format, const GenerationRequest& given) {
   GenerationRequest request = given;
-  if (!ContinuesTexts(model)) Fail("{}: reads with an encoder; a chat needs a decoder that goes on", model.name());
-  if (request.beams) Fail("a chat has no beams");
+  if (!ContinuesTexts(model)) Fail("{}: has an encoder; chat mode needs a decoder-only model", model.name());
+  if (request.beams) Fail("beam search is not supported in chat mode; leave out --beams");
   if (request.context == 0) request.context = static_cast<uint32_t>(std::min(kUsualContext, TrainedContext(model)));
   request.context = static_cast<uint32_t>(ContextOf(model, request, 0));
-  // The mark after an answer ends it, whether or not the model's files name it as such.
+  // The mark after an answer also ends the text, even if the model's files do not list it as a stop token.
   const std::string mark = request.stops ? format.End() : "";
   int32_t id = 0;
   const auto size = static_cast<uint32_t>(mark.size());
@@ -54,7 +54,7 @@ Conversation::Conversation(const Model& model, const ChatFormat& format, const s
                            const GenerationRequest& request)
     : model_(model), format_(format), request_(RequestOf(model, format, request)) {
   if (!system.empty()) messages_.push_back({"system", system});
-  // As many new tokens in a run as prompts may have.
+  // A run can read as many new tokens as a prompt can have.
   const uint32_t most = MaxTokens(model, DecodeProgram(model));
   const SessionRequest decode = ContinueRequest(model, {std::min({512u, request_.context, most})}, request_);
   decode_.emplace(model, decode);
@@ -65,7 +65,7 @@ Conversation::Conversation(const Model& model, const ChatFormat& format, const s
 size_t Conversation::Keep(const std::vector<int32_t>& tokens) {
   size_t kept = RowsOf(*decode_);
   if (draft_) kept = std::min<size_t>(kept, RowsOf(*draft_));
-  kept = std::min({kept, tokens_.size(), tokens.size() - 1});  // one at least is read
+  kept = std::min({kept, tokens_.size(), tokens.size() - 1});  // at least one token must be read
   const auto same = std::mismatch(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(kept), tokens_.begin());
   kept = static_cast<size_t>(same.first - tokens.begin());
   if (Rewind(*decode_, kept) && (!draft_ || Rewind(*draft_, kept))) return kept;
@@ -98,7 +98,7 @@ std::vector<int32_t> Conversation::Said() {
     messages_.pop_back();
     left_out_ = 0;
     Fail(
-        "the chat has {} tokens with its last message alone, there is room for {} with an answer: give a shorter "
+        "the last message alone has {} tokens, and the context has room for {} before an answer; give a shorter "
         "message, or a larger --context",
         tokens.size(), context);
   }

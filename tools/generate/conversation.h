@@ -1,4 +1,4 @@
-// A chat with a decoder: what was said stays in one text, and a turn reads what is new.
+// A chat with a decoder: the conversation stays in the KV cache, so a turn reads only the new tokens.
 #ifndef FOVEA_TOOLS_GENERATE_CONVERSATION_H_
 #define FOVEA_TOOLS_GENERATE_CONVERSATION_H_
 
@@ -14,21 +14,21 @@ namespace fovea::tools {
 
 class Conversation {
  public:
-  // `system`: what the system says first, if not empty.
+  // `system`: the system message; may be empty.
   Conversation(const Model& model, const ChatFormat& format, const std::string& system,
                const GenerationRequest& request);
 
-  // What the assistant answers, as far as it got before an interrupt; request.show gets it as it comes. A chat that is
-  // longer than its context loses its oldest turns.
+  // Generates the assistant's answer; until an interrupt, the part generated so far. request.show receives it as it is
+  // generated. Oldest turns are dropped if the chat exceeds its context.
   Generation Ask(const std::string& user);
-  // Turns that the last question left out, and the tokens of the context.
+  // Turns dropped for the last question, and the size of the context in tokens.
   size_t turns_left_out() const { return left_out_; }
   uint32_t context() const { return request_.context; }
 
  private:
-  // The chat's tokens, without its oldest turns where there is no room for them and an answer.
+  // Tokens of the chat, without the oldest turns if they and an answer do not fit.
   std::vector<int32_t> Said();
-  // Takes back what is kept of the text and not said any more: how many of `tokens` stay.
+  // Rewinds the KV cache to the common prefix with `tokens`; returns its length.
   size_t Keep(const std::vector<int32_t>& tokens);
 
   const Model& model_;
@@ -39,7 +39,7 @@ class Conversation {
   std::optional<Generator> generator_;
   uint64_t turns_ = 0;
   size_t left_out_ = 0;
-  std::vector<int32_t> tokens_;  // what the decoder was given and has made
+  std::vector<int32_t> tokens_;  // in the KV cache: prompts and generated tokens
 };
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// What is said by a model that scores each frame of sound by itself.
+// Greedy decoding of CTC models.
 #include "tools/generate/ctc.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ std::string Stripped(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
 }
 
-// Spaces in front of what English writes without them.
+// Removes the spaces that tokenizers put before English punctuation and contractions (clean_up_tokenization_spaces).
 std::string CleanedUp(std::string text) {
   const std::pair<const char*, const char*> replacements[] = {
       {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
@@ -38,7 +38,7 @@ bool CtcDecoder::Fits(const Model& model) { return MetadataOr(model, "task", "")
 
 CtcDecoder::CtcDecoder(const Model& model) : delimiter_(MetadataOr(model, "ctc.delimiter", " ")) {
   const char* blank = model.Metadata("ctc.blank");
-  if (blank == nullptr) Fail("{}: has no vocabulary: convert it with its vocab.json", model.name());
+  if (blank == nullptr) Fail("{}: has no vocabulary; convert it again with its vocab.json", model.name());
   const uint32_t program = model.FindProgram("");
   const std::optional<uint32_t> scores = model.FindValue(program, "logits");
   if (!scores) Fail("{}: the program has no output 'logits'", model.name());
@@ -46,7 +46,7 @@ CtcDecoder::CtcDecoder(const Model& model) : delimiter_(MetadataOr(model, "ctc.d
   for (uint32_t id = 0; id < count; ++id) {
     const std::string key = fmt::format("label.{}", id);
     const char* label = model.Metadata(key);
-    if (label == nullptr) Fail("{}: there is none", MetadataName(model, key));
+    if (label == nullptr) Fail("{}: no such label", MetadataName(model, key));
     labels_.push_back(label);
   }
   blank_ = static_cast<int32_t>(WholeNumberIn(blank, MetadataName(model, "ctc.blank"), {0, int64_t{count} - 1}));
@@ -71,7 +71,7 @@ std::vector<CtcPart> CtcDecoder::Tokens(const std::vector<CtcFrame>& frames) con
     const int32_t id = frames[begin].id;
     const std::string& label = Label(id);
     double sum = 0;
-    // Scores that stand for nothing known are all the same token.
+    // All ids without a label are treated as the same token.
     for (end = begin; end < frames.size() && Label(frames[end].id) == label; ++end) sum += frames[end].log_probability;
     if (id == blank_) continue;
     tokens.push_back({label, {id}, begin, end, sum / static_cast<double>(end - begin)});

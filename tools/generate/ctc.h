@@ -1,5 +1,5 @@
-// What is said by a model that scores each frame of sound by itself (connectionist temporal classification): the best
-// token of every frame, a run of the same one once, blanks not at all.
+// Greedy decoding of CTC models (connectionist temporal classification), which score each frame of audio: the best
+// token of every frame, with repeated tokens merged and blanks removed.
 #ifndef FOVEA_TOOLS_GENERATE_CTC_H_
 #define FOVEA_TOOLS_GENERATE_CTC_H_
 
@@ -14,14 +14,14 @@
 
 namespace fovea::tools {
 
-// The best token of a frame, and its log-probability there.
+// The best token of a frame, with its log-probability.
 struct CtcFrame {
   int32_t id = 0;
   float log_probability = 0;
 };
 
-// Of consecutive frames [begin, end): a token, or a word. The log-probability is that of the frames which said it:
-// their mean for a token, the sum of its tokens for a word.
+// A token or word of frames [begin, end). The log-probability of a token is the mean over its frames, that of a word
+// the sum over its tokens.
 struct CtcPart {
   std::string text;
   std::vector<int32_t> ids;
@@ -34,15 +34,15 @@ struct CtcText {
   std::vector<CtcPart> tokens, words;
 };
 
-// As metadata label.N, ctc.blank, ctc.delimiter and ctc.clean_up say.
+// Configured by metadata label.N, ctc.blank, ctc.delimiter and ctc.clean_up.
 class CtcDecoder {
  public:
-  // Fails where the model has no vocabulary.
+  // Fails if the model has no vocabulary.
   explicit CtcDecoder(const Model& model);
 
-  static bool Fits(const Model& model);  // whether it is such a model
+  static bool Fits(const Model& model);  // whether it is a CTC model
 
-  // Of rows of scores.
+  // The best token of each frame, from rows of scores.
   static std::vector<CtcFrame> Best(const Matrix& scores, uint32_t begin, uint32_t end);
   CtcText Text(const std::vector<CtcFrame>& frames) const;
 

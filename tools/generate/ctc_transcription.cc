@@ -1,4 +1,4 @@
-// Sound files through a CTC model.
+// Transcribes sound files with a CTC model.
 #include "tools/generate/ctc_transcription.h"
 
 #include <algorithm>

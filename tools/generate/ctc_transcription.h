@@ -1,4 +1,4 @@
-// Sound files through a CTC model, chunks of all of them in batches.
+// Transcribes sound files with a CTC model, running chunks of all files in batches.
 #ifndef FOVEA_TOOLS_GENERATE_CTC_TRANSCRIPTION_H_
 #define FOVEA_TOOLS_GENERATE_CTC_TRANSCRIPTION_H_
 
@@ -13,34 +13,34 @@ namespace fovea::tools {
 
 struct CtcOptions {
   double chunk = 30;                 // seconds; 0: whole files
-  std::vector<double> strides = {};  // seconds: on both sides, or left and right; none: a sixth of a chunk
+  std::vector<double> strides = {};  // overlap in seconds: on both sides, or left and right; empty: a sixth of a chunk
   uint32_t batch_size = 1, workers = 1;
 };
 
 struct CtcSource {
   std::string name;
-  double seconds = 0;        // 0: nobody knows
-  double frame_seconds = 0;  // from one frame to the next; 0: nobody knows
+  double seconds = 0;        // 0: unknown
+  double frame_seconds = 0;  // from one frame to the next; 0: unknown
   CtcText text;
-  std::vector<std::string> notes = {};  // on its file
+  std::vector<std::string> notes = {};  // about its file
 };
 
 class CtcTranscription {
  public:
-  // `done` gets one source after the other, in the order in which they were added.
+  // `done` receives the sources in the order in which they were added.
   CtcTranscription(const Model& model, const CtcOptions& options, std::function<void(const CtcSource&)> done);
 
   void AddFile(const std::string& path, const SoundInput& input);
-  // What remains of a batch of sounds.
+  // Runs the remaining sounds as a last batch.
   void EndBatch(const SoundInput& input);
-  // A batch of what the encoder reads, a source for each clip.
+  // Adds a batch of encoder inputs, with a source for each clip.
   void AddFeatures(const std::string& path);
 
  private:
   struct Source {
     std::string name;
     double seconds, frame_seconds;
-    size_t missing;  // chunks
+    size_t missing;  // chunks not yet transcribed
     std::vector<std::string> notes = {};
     std::vector<CtcFrame> frames = {};
   };
@@ -56,11 +56,11 @@ class CtcTranscription {
   const std::function<void(const CtcSource&)> done_;
   const CtcDecoder decoder_;
   const uint32_t program_, scores_;
-  uint64_t frame_ = 0;  // samples from one frame to the next; 0: nobody knows
+  uint64_t frame_ = 0;  // samples from one frame to the next; 0: unknown
   std::vector<Source> sources_;
-  size_t written_ = 0;         // of the sources
-  std::vector<Piece> pieces_;  // of the next batch
-  std::vector<Sound> sounds_;  // of each
+  size_t written_ = 0;         // number of sources passed to done_
+  std::vector<Piece> pieces_;  // chunks of the next batch
+  std::vector<Sound> sounds_;  // sound of each chunk
 };
 
 }  // namespace fovea::tools

@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// New tokens that a run takes in at most: what more would gain is little, and memory grows with them.
+// Most new tokens per run (prefill chunk): larger chunks gain little, and memory grows with them.
 constexpr size_t kMostNewTokens = 512;
 
 // The space of the decoder's new tokens.
@@ -24,7 +24,7 @@ bool HasLimit(const SessionRequest& request, uint32_t space) {
                      [&](const fovea_limit& limit) { return limit.space == space; });
 }
 
-// Rows of a decoder that keeps texts: `rows` texts in the making, `new_tokens` tokens in a run, `context` of a text.
+// Rows of a decoder with a KV cache: `rows` beams or texts, `new_tokens` tokens per run, a context of `context` tokens.
 struct KeptRows {
   size_t rows, new_tokens;
   uint64_t context;
@@ -43,7 +43,7 @@ void AddLimits(const Model& model, const KeptRows& kept, SessionRequest* request
   }
 }
 
-// What an encoder makes of rows that follow from others is read in a space of its own.
+// Adds limits for the encoder's outputs, which the decoder reads in a separate space.
 void AddSources(const Model& model, const Session& encode, SessionRequest* decode) {
   const uint32_t program = encode.request().program;
   for (const uint32_t input : decode->linked) {
@@ -72,7 +72,7 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
                                const GenerationRequest& request) {
   SessionRequest decode;
   if (request.draft != nullptr && !model.HasProgram("verify")) {
-    Fail("{}: has no program verify, which reads what a draft guesses; convert the model anew", model.name());
+    Fail("{}: has no program verify, which speculative decoding needs; convert the model again", model.name());
   }
   decode.program = request.draft != nullptr ? model.FindProgram("verify") : DecodeProgram(model);
   decode.workers = request.workers;
@@ -83,7 +83,7 @@ SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& 
   const uint64_t context = ContextOf(model, request, longest);
   CheckPrompt(longest, context);
   if (request.draft != nullptr) {
-    decode.rewind_rows = request.draft_tokens + 1;  // those that are guessed and the one before
+    decode.rewind_rows = request.draft_tokens + 1;  // the drafted tokens and the one before them
     all = std::max(all, prompts.size() * decode.rewind_rows);
   }
   AddLimits(model, {rows, all, context}, &decode);
@@ -125,12 +125,12 @@ SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t t
                 error);
   AddSources(model, encode, &decode);
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
-  if (HasLimit(decode, tokens)) return decode;  // the decoder keeps no texts
+  if (HasLimit(decode, tokens)) return decode;  // the decoder has no KV cache
   const size_t width = request.beams ? request.beams->width : 1;
   const uint64_t wanted = MaxTokens(model, request);
   uint64_t context = request.context != 0 ? request.context : longest + (wanted == 0 ? kUsualMaxTokens : wanted);
   context = std::min<uint64_t>(context, model.Space(tokens).max_segment_rows);
-  if (longest >= context) Fail("texts begin with {} tokens, they have {} at most", longest, context);
+  if (longest >= context) Fail("prompts have up to {} tokens, and the context has only {}", longest, context);
   AddLimits(model, {texts * width, texts * longest, context}, &decode);
   return decode;
 }

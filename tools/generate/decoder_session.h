@@ -1,4 +1,4 @@
-// The sessions that generation needs, as large as its texts get.
+// Requests for the sessions of generation, sized for the texts.
 #ifndef FOVEA_TOOLS_GENERATE_DECODER_SESSION_H_
 #define FOVEA_TOOLS_GENERATE_DECODER_SESSION_H_
 
@@ -8,23 +8,23 @@
 
 namespace fovea::tools {
 
-// Tokens of texts of which nobody says how long they get.
+// Default maximum length if neither request nor model sets one.
 inline constexpr uint32_t kUsualMaxTokens = 512;
 
-// The program that makes a text's next token.
+// The program that computes the next token.
 uint32_t DecodeProgram(const Model& model);
 
-// How many tokens it has scores for; 0 where the metadata does not say by what name.
+// The number of tokens that it scores; 0 if the metadata does not name its scores.
 uint32_t ScoredTokens(const Model& model);
 
-// Of a decoder that keeps texts, which begin with prompts of so many tokens.
+// For a decoder-only model with a KV cache; `prompts`: the number of tokens of each prompt.
 SessionRequest ContinueRequest(const Model& model, const std::vector<uint32_t>& prompts,
                                const GenerationRequest& request);
 
-// Of one that guesses for such a session, which is of another model.
+// For the draft model of speculative decoding with the session `decode` of `model`.
 SessionRequest DraftRequest(const Model& draft, const Model& model, const SessionRequest& decode, size_t texts);
 
-// Of a decoder that goes with an encoder's session. `longest`: tokens that a text begins with.
+// For a decoder that reads an encoder's session. `longest`: tokens of the longest prompt.
 SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t texts, size_t longest,
                              const GenerationRequest& request);
 

@@ -41,7 +41,7 @@ class Reader {
     char* end = nullptr;
     beams.length_penalty = strtof(penalty.c_str(), &end);
     if (penalty.empty() || *end != '\0' || !isfinite(beams.length_penalty)) {
-      Fail("{}: generate.length_penalty \"{}\" is no number", model_.name(), penalty);
+      Fail("{}: generate.length_penalty \"{}\" is not a number", model_.name(), penalty);
     }
     const std::string stop = MetadataOr(model_, KeyFor("generate.early_stopping"), "false");
     if (stop == "true") beams.stop = FOVEA_BEAMS_STOP_FIRST;
@@ -50,7 +50,7 @@ class Reader {
   }
 
  private:
-  // What is said of the task comes first.
+  // The task's entry takes precedence.
   std::string KeyFor(const std::string& key) const {
     const std::string of_task = TaskKey(task_, key.substr(strlen(kGenerate)));
     return model_.Metadata(of_task) == nullptr ? key : of_task;
@@ -89,7 +89,7 @@ std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const st
   std::istringstream parts(MetadataOr(model, key, ""));
   for (std::string part; std::getline(parts, part, ',');) {
     sequences.push_back(TokensIn(part, MetadataName(model, key)));
-    if (sequences.back().empty()) Fail("{}: a sequence without tokens", MetadataName(model, key));
+    if (sequences.back().empty()) Fail("{}: a sequence has no tokens", MetadataName(model, key));
   }
   return sequences;
 }
@@ -108,8 +108,8 @@ void CheckTask(const Model& model, const std::string& task) {
   std::set<std::string> names;
   for (const auto& [rest, value] : MetadataAfter(model, kTask)) names.insert(rest.substr(0, rest.rfind('.')));
   if (names.count(task) != 0) return;
-  Fail("{}: has no task '{}'; it has {}", model.name(), task,
-       names.empty() ? "none to choose" : fmt::format("{}", fmt::join(names, ", ")));
+  Fail("{}: has no task '{}'; its tasks: {}", model.name(), task,
+       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::string TaskPrefix(const Model& model, const std::string& task) {

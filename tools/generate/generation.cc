@@ -13,24 +13,24 @@ namespace {
 uint32_t AttentionStep(const Model& model, uint32_t program) {
   if (const char* name = model.Metadata("generate.alignment")) {
     if (const auto step = model.FindAttention(program, name)) return *step;
-    Fail("{}: generate.alignment names no attention step of the decoder", model.name());
+    Fail("{}: metadata generate.alignment names no attention operation of the decoder", model.name());
   }
   for (uint32_t step = 0; step < model.Program(program).step_count; ++step) {
     if (model.Step(program, step).heads != 0) return step;
   }
-  Fail("{}: the decoder has no attention to align by", model.name());
+  Fail("{}: the decoder has no cross-attention; leave out --alignments", model.name());
 }
 
 std::string EncodeName(const Model& model) { return MetadataOr(model, "generate.encode", "encode"); }
 
-// What a generator writes, step by step.
+// Collects the output of a generator, step by step.
 class Writer {
  public:
   Writer(const Model& model, const GenerationRequest& request, const Session& decode, Generator& generator,
          std::vector<Generation>& generations)
       : model_(model), request_(request), decode_(decode), generator_(generator), generations_(generations) {}
 
-  // Until all texts have ended, or an interrupt.
+  // Runs until all texts have ended or an interrupt.
   void Run() {
     stop_ids_ = StopIds(model_, request_);
     max_tokens_ = MaxTokens(model_, request_);
@@ -79,7 +79,7 @@ class Writer {
       for (uint32_t rank = 0; rank < request_.hypotheses; ++rank) {
         if (const auto found = generator_.Found(i, rank)) generation.hypotheses.push_back(TextOf(i, *found));
       }
-      // Interrupted before anything was found.
+      // Interrupted before a hypothesis was finished.
       if (generation.hypotheses.empty()) generation.hypotheses.push_back(TextOf(i, generator_.InTheMaking(i)));
       generation.tokens = generation.hypotheses[0].tokens;
       generation.text = generation.hypotheses[0].text;
@@ -108,7 +108,7 @@ class Writer {
     return hypothesis;
   }
 
-  // The rows of the attention are the new tokens of a decoder that keeps texts, else the texts.
+  // Rows of the attention map are the new tokens of a decoder with a KV cache, else the texts.
   void AddAlignments(const fovea_generated& step) {
     const fovea_weights weights = decode_.Weights(0);
     const std::vector<uint32_t> lengths = decode_.Lengths(weights.key_space);
@@ -121,7 +121,7 @@ class Writer {
     for (uint32_t i = 0; i < step.texts; ++i) {
       end += rows[i];
       if (step.tokens[i] < 0) continue;
-      if (end > weights.rows) Fail("the attention has {} rows for {} texts", weights.rows, step.texts);
+      if (end > weights.rows) Fail("the attention map has {} rows for {} texts", weights.rows, step.texts);
       const float* row = weights.data + size_t{end - 1} * weights.heads * weights.stride;
       generations_[i].alignment.emplace_back(row, row + lengths[i]);
     }
@@ -157,7 +157,7 @@ void WriteTexts(const Model& model, const GenerationRequest& request, const Sess
 
 namespace {
 
-// Texts are numbered from request.number on.
+// Numbers the texts from request.number on.
 void Run(const Model& model, const GenerationRequest& request, const GeneratorSessions& sessions,
          const std::vector<std::vector<int32_t>>& prompts, std::vector<Generation>& generations) {
   Generator generator(model, sessions, request, generations.size());
@@ -177,7 +177,7 @@ void Run(const Model& model, const GenerationRequest& request, const GeneratorSe
   WriteTexts(model, request, *sessions.decode, generator, generations);
 }
 
-// Texts as an encoder of ids reads them; the inputs become what was read.
+// The encoder's batch of token ids; stores the padded inputs.
 Batch SourceOf(const Model& model, std::vector<Generation>& generations) {
   const uint32_t program = SourceProgram(model);
   std::vector<Tokens> texts(generations.size());
@@ -190,10 +190,11 @@ Batch SourceOf(const Model& model, std::vector<Generation>& generations) {
   return BatchFromTokens(model, program, texts);
 }
 
-// Texts of what an encoder made, each after its prompt; no prompts: the start token.
+// Generates from an encoder's outputs, each text after its prompt; without prompts, after the start token.
 void Decode(const Model& model, const Session& encode, const std::vector<std::vector<int32_t>>& prompts,
             const GenerationRequest& request, std::vector<Generation>& generations) {
-  if (request.draft != nullptr) Fail("{}: a draft guesses for decoders without an encoder", model.name());
+  if (request.draft != nullptr)
+    Fail("{}: speculative decoding needs a decoder-only model; leave out --draft", model.name());
   size_t longest = 1;
   for (const std::vector<int32_t>& prompt : prompts) longest = std::max(longest, prompt.size());
   SessionRequest decode_request = DecodeRequest(model, encode, generations.size(), longest, request);
@@ -206,7 +207,7 @@ void Decode(const Model& model, const Session& encode, const std::vector<std::ve
   Run(model, request, {&decode, &encode}, prompts, generations);
 }
 
-// What request.prefix makes of `texts` prompts.
+// `texts` prompts of the start token and request.prefix.
 std::vector<std::vector<int32_t>> PrefixedPrompts(const Model& model, const GenerationRequest& request, size_t texts) {
   if (request.prefix.empty()) return {};
   const std::optional<int32_t> start = request.start ? request.start : DefaultsOf(model).start,
@@ -217,7 +218,7 @@ std::vector<std::vector<int32_t>> PrefixedPrompts(const Model& model, const Gene
   return std::vector<std::vector<int32_t>>(texts, prompt);
 }
 
-// Whether a decoder keeps texts, which may then begin with prompts.
+// Whether a decoder has a KV cache, so that texts can begin with prompts.
 bool KeepsTexts(const Model& model) {
   for (uint32_t space = 0; space < model.Info().space_count; ++space) {
     if (model.Space(space).is_cached != 0) return true;
@@ -225,7 +226,7 @@ bool KeepsTexts(const Model& model) {
   return false;
 }
 
-// Without its first tokens, which were forced.
+// Removes the first tokens, which were forced.
 void DropFirst(size_t count, Generation* generation) {
   const auto drop = [&](auto* list) {
     list->erase(list->begin(), list->begin() + static_cast<ptrdiff_t>(std::min(count, list->size())));
@@ -237,7 +238,7 @@ void DropFirst(size_t count, Generation* generation) {
   drop(&generation->alignment);
 }
 
-// Texts that begin as the request says. What a decoder without prompts is to begin with is forced.
+// Generates with the beginning that the request sets. Without support for prompts it is forced token by token.
 void DecodeRequested(const Model& model, const Session& encode, const GenerationRequest& request,
                      std::vector<Generation>& generations) {
   GenerationRequest begun = request;
@@ -255,7 +256,7 @@ void DecodeRequested(const Model& model, const Session& encode, const Generation
     if (begun.max_tokens != 0) begun.max_tokens += static_cast<uint32_t>(first.size());
   }
   if (!first.empty() && request.beams)
-    Fail("{}: beams go on with what a decoder keeps, which this does not", model.name());
+    Fail("{}: beam search needs a decoder with a KV cache; leave out --beams", model.name());
   Decode(model, encode, prompts, begun, generations);
   for (Generation& generation : generations) DropFirst(first.size(), &generation);
 }
@@ -263,7 +264,7 @@ void DecodeRequested(const Model& model, const Session& encode, const Generation
 void Continue(const Model& model, const GenerationRequest& given, std::vector<Generation>& generations) {
   GenerationRequest request = given;
   request.continues = true;
-  if (request.alignments) Fail("{}: there is no encoder whose tokens could be aligned", model.name());
+  if (request.alignments) Fail("{}: alignments need an encoder; leave out --alignments", model.name());
   std::vector<std::vector<int32_t>> prompts;
   std::vector<uint32_t> lengths;
   for (const Generation& generation : generations) {
@@ -273,7 +274,7 @@ void Continue(const Model& model, const GenerationRequest& given, std::vector<Ge
   }
   const SessionRequest decode_request = ContinueRequest(model, lengths, request);
   const uint32_t longest = *std::max_element(lengths.begin(), lengths.end());
-  const uint64_t room = ContextOf(model, request, longest) - longest + 1;  // the last token needs none
+  const uint64_t room = ContextOf(model, request, longest) - longest + 1;  // the last token is not read
   const bool narrow = request.beams && MaxTokens(model, request) > room;
   if (narrow) request.max_tokens = static_cast<uint32_t>(room);
   const Session decode(model, decode_request);
@@ -290,12 +291,12 @@ void Continue(const Model& model, const GenerationRequest& given, std::vector<Ge
   }
 }
 
-// With what a search needs.
+// Adds the request's settings for a search.
 GenerationRequest Completed(const Model& model, GenerationRequest request) {
-  if (!request.forced.empty() && request.draft != nullptr) Fail("tokens that a draft guesses cannot be forced");
+  if (!request.forced.empty() && request.draft != nullptr) Fail("forced tokens cannot be combined with a draft model");
   if (request.beams) {
-    if (request.alignments) Fail("alignments are of texts that are written without beams");
-    if (!request.stop_strings.empty()) Fail("strings end texts that are written without beams");
+    if (request.alignments) Fail("--alignments is not supported with beam search; leave out --beams");
+    if (!request.stop_strings.empty()) Fail("--stop is not supported with beam search; leave out --beams");
     if (request.max_tokens == 0 && DefaultsOf(model).max_tokens == 0) request.max_tokens = kUsualMaxTokens;
   }
   return request;

@@ -31,11 +31,11 @@ std::vector<int32_t> StopIds(const Model& model, const GenerationRequest& reques
 
 namespace {
 
-// With the sampling and the tokens that end texts; all must live as long as the result.
+// With sampling and end-of-text tokens, which must outlive the result.
 fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& sessions,
                                  const GenerationRequest& request, const fovea_sampling* sampling,
                                  const std::vector<int32_t>& stop_ids) {
-  static constexpr int32_t kNone = 0;  // of no tokens
+  static constexpr int32_t kNone = 0;  // points to no tokens
   fovea_generate_options options = Sized<fovea_generate_options>();
   options.encode = sessions.encode == nullptr ? nullptr : sessions.encode->get();
   options.decode = sessions.decode->get();
@@ -45,7 +45,7 @@ fovea_generate_options OptionsOf(const Model& model, const GeneratorSessions& se
   options.sampling = sampling;
   options.beams = request.beams ? &*request.beams : nullptr;
   options.start = request.start ? &*request.start : nullptr;
-  if (request.stops && request.ends.empty()) return options;  // as the metadata says
+  if (request.stops && request.ends.empty()) return options;  // the library reads the metadata
   options.stop_ids = stop_ids.empty() ? &kNone : stop_ids.data();
   options.stop_id_count = static_cast<uint32_t>(stop_ids.size());
   return options;

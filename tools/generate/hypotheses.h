@@ -1,4 +1,4 @@
-// Texts of a search other than the best.
+// Hypotheses of a beam search as JSON.
 #ifndef FOVEA_TOOLS_GENERATE_HYPOTHESES_H_
 #define FOVEA_TOOLS_GENERATE_HYPOTHESES_H_
 
@@ -7,7 +7,7 @@
 
 namespace fovea::tools {
 
-// All of them, the best first, with their scores.
+// All hypotheses with their scores, best first.
 OrderedJson HypothesesJson(const Generation& generation);
 
 }  // namespace fovea::tools

@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// A text at a higher temperature is not worth telling the next window about.
+// A text generated at a higher temperature is not used as prompt of the next window.
 constexpr float kToldUpTo = 0.5f;
 
 struct Attempt {
@@ -17,7 +17,7 @@ struct Attempt {
   double compression_ratio = 0;
 };
 
-// The model may write times of the silence that follows a sound in its last window.
+// Clamps times: the model can generate times in the silence after the end of a sound.
 void KeepWithin(double seconds, SpokenSegment* segment) {
   segment->begin = std::min(segment->begin, seconds), segment->end = std::min(segment->end, seconds);
   for (TimedWord& word : segment->words) {
@@ -50,20 +50,20 @@ class LongListener {
   struct Source {
     const Sound& sound;
     size_t number;
-    uint64_t at = 0;  // the sample that comes next
+    uint64_t at = 0;  // next sample
     std::vector<int32_t> previous = {};
     LongSpeech made = {};
-    double last_end = 0;  // of what was said, in seconds
+    double last_end = 0;  // end of the last word, in seconds
   };
 
-  // Empty at the end; less than 10 ms are nothing.
+  // The next window; empty at the end. A rest of less than 10 ms is ignored.
   SpeechWindow WindowOf(const Source& source) const {
     const uint64_t all = source.sound.samples.size();
     if (source.at >= all || (source.at > 0 && (all - source.at) * 100 < source.sound.rate)) return {source.at, 0};
     return {source.at, std::min(options_.window, all - source.at)};
   }
 
-  // False if all sounds are done.
+  // Encodes the next windows. False if all sounds are done.
   bool HearNext() {
     heard_.clear();
     std::vector<SoundWindow> windows;
@@ -83,7 +83,7 @@ class LongListener {
     return !unsure && !(options_.compression_ratio && attempt.compression_ratio > *options_.compression_ratio);
   }
 
-  // The first good text of each window, or the last one that was tried.
+  // For each window the first text that passes the thresholds, or else the last one tried.
   std::vector<Attempt> WriteUntilGood() {
     std::vector<Attempt> attempts(heard_.size());
     std::vector<WindowTask> tasks(heard_.size());
@@ -140,7 +140,7 @@ class LongListener {
     if (!options_.previous || attempt.temperature > kToldUpTo) source->previous.clear();
   }
 
-  // The words of a window's segments; where its text goes on in the next one, that begins after the last word.
+  // Adds words to segments. If the text continues in the next window, that window begins after the last word.
   void AddWords(const SpeechWindow& window, const CutText& cut, const HeardWindow& heard, size_t number, Source* source,
                 std::vector<SpokenSegment>* segments) {
     std::vector<int32_t> tokens;
@@ -181,7 +181,7 @@ class LongListener {
   const LongSpeechOptions& options_;
   WindowListener& listener_;
   std::vector<Source> sources_;
-  std::vector<Source*> heard_;  // those of the windows at hand
+  std::vector<Source*> heard_;  // sources of the current windows
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ MelWindows::MelWindows(const Model& model, uint64_t clip, uint32_t workers)
   range_ = strtod(model.Metadata(kRange), nullptr);
   const bool fits = rows_ > 2 * edge_ && clip_ % rows_ == 0 && given.space == logs.space && given.width == logs.width;
   if (!fits || !(range_ >= 0)) {
-    Fail("{}: programs {} and {} do not fit clips of {} samples", model.name(), kLogs, kRest, clip_);
+    Fail("{}: programs {} and {} do not match clips of {} samples", model.name(), kLogs, kRest, clip_);
   }
   hop_ = clip_ / rows_;
 }
@@ -43,7 +43,7 @@ std::vector<float> MelWindows::Rows(const Sound& sound, uint64_t first, uint64_t
   const SoundInput input = *FindSoundInput(model_, logs_);
   const uint32_t output = OutputsOf(model_, logs_).front();
   for (const uint64_t end = first + count; first < end;) {
-    // A clip whose first rows are not wanted, but those of the sound itself, which mirrors its beginning.
+    // The first rows of a clip are not used, except at the beginning of the sound, which is mirrored there.
     const uint64_t before = std::min(first, edge_), begin = (first - before) * hop_, all = sound.samples.size();
     Sound part = begin < all ? PartOf(sound, begin, std::min(clip_, all - begin)) : Sound{sound.rate, {0}};
     SessionRequest request;

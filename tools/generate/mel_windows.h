@@ -1,5 +1,5 @@
-// Windows of long sounds with features of the whole sound, as Whisper's authors make them: one spectrogram of the file
-// and silence after it, whose loudest place sets the floor of all its windows.
+// Encodes windows of long sounds with features of the whole sound, as in the original Whisper: one spectrogram of the
+// file and of silence after it, whose maximum sets the floor of all windows.
 #ifndef FOVEA_TOOLS_GENERATE_MEL_WINDOWS_H_
 #define FOVEA_TOOLS_GENERATE_MEL_WINDOWS_H_
 
@@ -15,18 +15,18 @@ namespace fovea::tools {
 
 class MelWindows {
  public:
-  // Whether the model has its encoder in two programs: "log_mel" up to the logarithms of a clip's spectrum, and
-  // "encode_log_mel" from there on. Older blobs have not.
+  // Whether the model has its encoder as two programs: "log_mel" up to the log spectrum of a clip, and "encode_log_mel"
+  // for the rest. Older blobs have one program.
   static bool Fits(const Model& model);
 
-  // `clip`: samples of a window.
+  // `clip`: samples per window.
   MelWindows(const Model& model, uint64_t clip, uint32_t workers);
 
-  // A session of the encoder that has run over the windows. Each sound is looked through once for its loudest place,
-  // and no more of its spectrogram than a window is kept.
+  // Runs the encoder on windows; returns the session. Each sound is scanned once for its maximum, and at most a window
+  // of its spectrogram is kept in memory.
   Session Encode(const std::vector<SoundWindow>& windows);
 
-  // Rows of a sound's spectrogram, beyond its end those of silence.
+  // Rows of a sound's spectrogram; beyond its end, rows of silence.
   std::vector<float> Rows(const Sound& sound, uint64_t first, uint64_t count) const;
 
  private:
@@ -35,11 +35,11 @@ class MelWindows {
   const Model& model_;
   const uint64_t clip_;
   const uint32_t workers_;
-  const uint32_t logs_, rest_;       // programs
-  uint64_t rows_ = 0, hop_ = 0;      // of a clip; samples from one row to the next
-  uint64_t edge_ = 0;                // rows at each end of a clip that depend on the clip's end being there
-  double range_ = 0;                 // a row's numbers are no further below the loudest one
-  std::map<size_t, float> loudest_;  // by number of a sound
+  const uint32_t logs_, rest_;       // program indices
+  uint64_t rows_ = 0, hop_ = 0;      // rows of a clip; samples per row
+  uint64_t edge_ = 0;                // rows at each end of a clip that depend on its boundary
+  double range_ = 0;                 // values are clamped to the maximum minus this
+  std::map<size_t, float> loudest_;  // maximum, by index of the sound
 };
 
 }  // namespace fovea::tools

@@ -41,10 +41,10 @@ std::optional<TimeFormat> FindTimeFormat(const Model& model, const SoundInput& i
   format.tokens.none = none[0], format.tokens.first = none[0] + 1, format.tokens.stop = stops[0];
   if (TokenCount(model) <= static_cast<uint32_t>(format.tokens.first)) return std::nullopt;
   format.step = *step, format.window = *window;
-  // Usually one second.
+  // One second in Whisper's configuration.
   const auto latest = Number(model, "transcribe.latest_first_time", {0, INT32_MAX});
   format.tokens.latest_first = static_cast<uint32_t>(latest.value_or((input.rate + *step / 2) / *step));
-  // It stands before the token for no times, as the original library has it.
+  // It precedes the no-timestamps token, as in the original library.
   if (none[0] > 0 && none[0] - 1 != stops[0]) format.no_speech = none[0] - 1;
   return format;
 }
@@ -65,7 +65,7 @@ Session ModelListener::EncodeWindows(const std::vector<SoundWindow>& windows) {
 }
 
 void ModelListener::Hear(const std::vector<SoundWindow>& windows) {
-  encode_.reset();  // before there is another one
+  encode_.reset();  // frees its memory before the next session is created
   encode_.emplace(EncodeWindows(windows));
   sounds_.clear();
   lengths_.clear();
@@ -117,7 +117,7 @@ std::vector<HeardWindow> ModelListener::Write(const std::vector<WindowTask>& tas
   if (no_speech_.empty()) no_speech_ = NoSpeech(tasks);
   std::vector<std::vector<int32_t>> prompts;
   for (size_t i = 0; i < tasks.size(); ++i) {
-    // What nobody wants ends at once.
+    // A text that is not wanted is ended at once.
     std::vector<int32_t> prompt;
     if (tasks[i].wanted) prompt = prompts_.Prompt(LanguageOf(sounds_[i]), tasks[i].previous);
     prompts.push_back(prompt.empty() ? prompts_.Before({}) : std::move(prompt));
@@ -166,7 +166,7 @@ std::vector<TimedWord> ModelListener::Words(size_t window, const std::vector<int
   const std::string& language = task_.language.empty() ? LanguageOf(sounds_[window]) : task_.language;
   std::vector<int32_t> prompt = prompts_.Prompt(LanguageOf(sounds_[window]), {});
   if (prompt.empty()) prompt = prompts_.Before({});
-  const size_t from = prompt.size();  // the text's first token is what is written after this one
+  const size_t from = prompt.size();  // the first generated token comes after the prompt
   prompt.push_back(format_.tokens.none);
   prompt.insert(prompt.end(), tokens.begin(), tokens.end());
   prompt.push_back(format_.tokens.stop);

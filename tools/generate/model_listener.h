@@ -1,4 +1,4 @@
-// A model with an encoder and a decoder that writes times, hearing windows of sounds.
+// Listener for long_speech.h: an encoder-decoder model that generates timestamps.
 #ifndef FOVEA_TOOLS_GENERATE_MODEL_LISTENER_H_
 #define FOVEA_TOOLS_GENERATE_MODEL_LISTENER_H_
 
@@ -13,17 +13,17 @@
 
 namespace fovea::tools {
 
-// Of a model whose texts can have times; nothing where metadata does not say what they are.
+// Timestamp tokens of a model; nothing if its metadata does not define them.
 struct TimeFormat {
   TimeTokens tokens;
   uint64_t step = 0, window = 0;     // samples
-  std::optional<int32_t> no_speech;  // the token that says so
+  std::optional<int32_t> no_speech;  // the no-speech token
 };
 std::optional<TimeFormat> FindTimeFormat(const Model& model, const SoundInput& input);
 
 class ModelListener : public WindowListener {
  public:
-  // `request` says how is searched without a temperature.
+  // `request`: the search for temperature 0.
   ModelListener(const Model& model, const SoundInput& input, const TimeFormat& format, const SpeechTask& task,
                 const GenerationRequest& request);
 
@@ -32,13 +32,13 @@ class ModelListener : public WindowListener {
   std::string TextOf(const std::vector<int32_t>& tokens) const override;
   std::vector<TimedWord> Words(size_t window, const std::vector<int32_t>& tokens) override;
 
-  // Of a sound, that of its first window; empty where it was given or there is none.
+  // The language detected in the first window of a sound; empty if it was given or there is none.
   const std::string& LanguageOf(size_t sound) const;
 
  private:
-  // A session of the encoder that has read them.
+  // Runs the encoder on windows; returns the session.
   Session EncodeWindows(const std::vector<SoundWindow>& windows);
-  // What each window was found to say before any language and task: the probability that nobody speaks.
+  // The no-speech probability of each window, from the scores after the start token.
   std::vector<double> NoSpeech(const std::vector<WindowTask>& tasks) const;
   GenerationRequest RequestAt(float temperature) const;
 
@@ -48,13 +48,13 @@ class ModelListener : public WindowListener {
   const SpeechTask task_;
   const GenerationRequest request_;
   const SpeechPrompts prompts_;
-  std::optional<MelWindows> mels_;  // none: features of a window are made of that window alone
+  std::optional<MelWindows> mels_;  // none: features are computed for each window alone
   std::optional<Session> encode_;
-  std::vector<size_t> sounds_;     // of the windows that are heard
-  std::vector<uint64_t> lengths_;  // of these windows, in samples
-  std::vector<double> no_speech_;  // of these windows, once it is known
+  std::vector<size_t> sounds_;     // indices of the sounds of the current windows
+  std::vector<uint64_t> lengths_;  // lengths of the current windows, in samples
+  std::vector<double> no_speech_;  // no-speech probabilities of the current windows, if computed
   std::map<size_t, std::string> languages_;
-  uint64_t texts_ = 0;  // that were written so far
+  uint64_t texts_ = 0;  // number of texts generated so far
 };
 
 }  // namespace fovea::tools

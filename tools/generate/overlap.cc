@@ -7,13 +7,13 @@
 namespace fovea::tools {
 namespace {
 
-// Where the left text ends and the right one begins to count.
+// Where the left text ends and the right text begins to count.
 struct Seam {
   size_t left, right;
 };
 
-// The right text is moved over the left one, from its end to its beginning: `reach` tokens lie between the beginning of
-// the right one and the end of the left one. Of equal shares the longer reach is better.
+// Slides the right text over the left one, from its end to its beginning: `reach` is the distance from the beginning of
+// the right text to the end of the left one. For equal shares the longer reach wins.
 Seam SeamOf(const std::vector<int32_t>& left, const std::vector<int32_t>& right) {
   constexpr double kForReach = 1e-4;
   Seam best = {left.size(), 0};

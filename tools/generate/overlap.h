@@ -1,4 +1,4 @@
-// Texts of parts of a sound that overlap, as one.
+// Joins texts of overlapping chunks of a sound.
 #ifndef FOVEA_TOOLS_GENERATE_OVERLAP_H_
 #define FOVEA_TOOLS_GENERATE_OVERLAP_H_
 
@@ -8,8 +8,8 @@
 
 namespace fovea::tools {
 
-// Each two neighbours lie upon each other where most of their tokens are the same, for their length, and at least two;
-// from the middle of what they share on the later one counts. Where they share less, one follows the other.
+// Two neighbours are overlaid so that the largest share of overlapping tokens match, at least two of them; the later
+// text counts from the middle of the overlap on. If no overlay has that many matches, they are concatenated.
 std::vector<int32_t> JoinOverlapping(const std::vector<std::vector<int32_t>>& parts);
 
 }  // namespace fovea::tools

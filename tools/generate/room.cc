@@ -9,10 +9,10 @@
 namespace fovea::tools {
 namespace {
 
-// Texts that continue others, without a limit of tokens.
+// Default context without a limit of tokens.
 constexpr uint64_t kUsualContext = 2048;
 
-// Leaves out the oldest tokens of the text, none of the tokenizer's own, which are in front and at the end.
+// Drops the oldest tokens of the text, but none of the tokenizer's special tokens at its beginning and end.
 void KeepEnd(size_t most, Tokens* tokens) {
   const size_t count = tokens->ids.size(), excess = count - std::min(count, most);
   const auto text = std::find(tokens->special.begin(), tokens->special.end(), 0);
@@ -24,7 +24,7 @@ void KeepEnd(size_t most, Tokens* tokens) {
   tokens->dropped += static_cast<uint64_t>(drop);
 }
 
-// What a text keeps free for its continuation: as many tokens as may be written, and half of it where that is open.
+// Room to reserve for the continuation: max_tokens, or half of the context if there is no limit.
 uint64_t Continuation(const Model& model, const GenerationRequest& request, uint64_t context) {
   const uint64_t wanted = MaxTokens(model, request);
   return wanted == 0 ? context / 2 : std::min(wanted, context - 1);
@@ -38,7 +38,7 @@ uint64_t ContextOf(const Model& model, const GenerationRequest& request, size_t 
   const uint32_t program = DecodeProgram(model);
   const uint64_t positions = model.Space(TokenSpace(model, program)).max_segment_rows;
   if (request.context > positions) {
-    Fail("{}: a context of {} tokens is asked for, and the model has {} positions; give at most these", model.name(),
+    Fail("{}: a context of {} tokens exceeds the model's {} positions; give a smaller --context", model.name(),
          request.context, positions);
   }
   if (request.context != 0) return request.context;
@@ -50,7 +50,7 @@ uint64_t ContextOf(const Model& model, const GenerationRequest& request, size_t 
 void CheckPrompt(size_t tokens, uint64_t context) {
   if (tokens <= context) return;
   Fail(
-      "a prompt has {} tokens, texts have {} at most: give a shorter one, --keep-end to leave out its beginning, or a "
+      "a prompt has {} tokens, more than the context of {}; give a shorter one, --keep-end to drop its beginning, or a "
       "larger --context",
       tokens, context);
 }
@@ -58,8 +58,8 @@ void CheckPrompt(size_t tokens, uint64_t context) {
 Tokens PromptTokens(const Model& model, const std::string& text, const GenerationRequest& request) {
   Tokens tokens = Tokenizer(model).EncodeWhole(text);
   if (tokens.ids.empty()) {
-    Fail("a prompt is empty{}, and the tokenizer puts no token in front of a text: give a text to continue",
-         text.empty() ? "" : " (no token is left of it)");
+    Fail("a prompt is empty{}, and the tokenizer adds no token before it; give a text to continue",
+         text.empty() ? "" : " (it has no tokens)");
   }
   const uint64_t context = ContextOf(model, request, tokens.ids.size());
   if (!request.keep_end) CheckPrompt(tokens.ids.size(), context);
@@ -80,21 +80,21 @@ void ReportRoom(const Model& model, const GenerationRequest& request, const std:
   const uint64_t trained = ContinuesTexts(model) ? TrainedContext(model) : UINT32_MAX;
   if (full != 0 && !ContinuesTexts(model)) {
     err << fmt::format(
-        "fovea: {} of {} texts end for lack of room, not by a token that ends them; --max-tokens gives "
+        "fovea: {} of {} texts are cut off, without an end-of-text token; --max-tokens allows "
         "more\n",
         full, texts.size());
   } else if (full != 0) {
     const uint64_t context = ContextOf(model, request, longest);
-    const std::string why = request.context != 0 ? "--context allows"
-                            : context >= trained ? "the model was trained for"
-                                                 : "are kept by default; --context N allows more";
-    err << fmt::format("fovea: {} of {} texts end for lack of room: {} tokens with the prompt are what {}\n", full,
-                       texts.size(), context, why);
+    const std::string why = request.context != 0 ? "the limit of --context"
+                            : context >= trained ? "the length that the model was trained for"
+                                                 : "the default; --context N allows more";
+    err << fmt::format("fovea: {} of {} texts are cut off at {} tokens with the prompt: {}\n", full, texts.size(),
+                       context, why);
   }
   if (beyond > trained + 1) {
     err << fmt::format(
-        "fovea: texts have up to {} tokens with the prompt, and the model was trained for {}: what is "
-        "beyond may make no sense\n",
+        "fovea: texts have up to {} tokens with the prompt, and the model was trained for {}; text "
+        "beyond that may make no sense\n",
         beyond, trained);
   }
 }

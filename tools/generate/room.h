@@ -1,4 +1,4 @@
-// How long texts of a decoder without an encoder get, prompts that fit, and what is reported where one does not.
+// Context of decoder-only models: how long texts can get, which prompts fit, and reports on texts that do not.
 #ifndef FOVEA_TOOLS_GENERATE_ROOM_H_
 #define FOVEA_TOOLS_GENERATE_ROOM_H_
 
@@ -10,21 +10,21 @@
 
 namespace fovea::tools {
 
-// The most tokens that the model was trained for (or has positions for): where positions are rotary, it can be run
+// The longest text in training (or the number of positions), in tokens. A model with RoPE can be run beyond it.
 // beyond.
 uint64_t TrainedContext(const Model& model);
 
-// The most tokens of a text with its prompt. `longest`: of the longest prompt; see GenerationRequest::context.
+// The context size. `longest`: tokens of the longest prompt; see GenerationRequest::context.
 uint64_t ContextOf(const Model& model, const GenerationRequest& request, size_t longest);
 
 // Fails if a prompt of this many tokens does not fit.
 void CheckPrompt(size_t tokens, uint64_t context);
 
-// A whole prompt. Fails if it is empty or does not fit, or leaves out its beginning if request.keep_end says so:
+// Encodes a prompt. Fails if it is empty or does not fit; with request.keep_end its beginning is dropped instead, and
 // `dropped` counts these tokens.
 Tokens PromptTokens(const Model& model, const std::string& text, const GenerationRequest& request);
 
-// Lines about texts that end for lack of room, and those that went beyond what the model was trained for.
+// Reports texts that ended because the context was full, and texts that exceeded the model's trained length.
 void ReportRoom(const Model& model, const GenerationRequest& request, const std::vector<Generation>& texts,
                 std::ostream& err);
 

@@ -21,7 +21,7 @@ std::vector<Likelihood> ScoreTexts(const Model& model, const std::vector<std::ve
   forcing.max_tokens = 0;
   for (std::vector<int32_t>& tokens : forcing.forced) {
     if (!ends.empty()) tokens.push_back(ends[0]);
-    if (tokens.empty()) Fail("a text without tokens has no likelihood");
+    if (tokens.empty()) Fail("the text to score has no tokens");
     forcing.max_tokens = std::max(forcing.max_tokens, static_cast<uint32_t>(tokens.size()));
   }
   const std::vector<Generation> made = Generate(model, inputs, forcing);
@@ -29,7 +29,7 @@ std::vector<Likelihood> ScoreTexts(const Model& model, const std::vector<std::ve
   for (size_t i = 0; i < made.size(); ++i) {
     const size_t count = continuations[i].size();
     const std::vector<float>& logprobs = made[i].logprobs;
-    if (logprobs.size() < count) Fail("a text of {} tokens is too long: {} have room", count, logprobs.size());
+    if (logprobs.size() < count) Fail("a text of {} tokens is too long; at most {} fit", count, logprobs.size());
     Likelihood& likelihood = all.emplace_back();
     likelihood.tokens = continuations[i];
     likelihood.logprobs.assign(logprobs.begin(), logprobs.begin() + static_cast<ptrdiff_t>(count));

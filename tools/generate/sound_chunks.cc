@@ -21,7 +21,8 @@ ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t r
   const ChunkLengths lengths = {WholeFrames(chunk, rate, frame), WholeFrames(left, rate, frame),
                                 WholeFrames(right, rate, frame)};
   if (lengths.left + lengths.right >= lengths.chunk) {
-    Fail("strides of {} and {} s leave nothing of chunks of {} s", left, right, chunk);
+    Fail("strides of {} and {} s leave nothing of chunks of {} s; give a shorter --stride or a longer --chunk", left,
+         right, chunk);
   }
   return lengths;
 }
@@ -33,7 +34,7 @@ ChunkLengths ChunksOfSeconds(double chunk, const std::vector<double>& strides, u
 
 std::pair<uint32_t, uint32_t> SoundChunk::Frames(uint64_t frame, uint32_t frames) const {
   if (left == 0 && right == 0) return {0, frames};
-  // A chunk may have a frame less than its samples fill.
+  // A chunk can have one frame less than its samples cover.
   const auto whole = static_cast<double>(length), count = nearbyint(whole / static_cast<double>(frame));
   const auto of = [&](uint64_t stride) { return nearbyint(static_cast<double>(stride) / whole * count); };
   const auto first = static_cast<uint32_t>(std::min(of(left), static_cast<double>(frames)));

@@ -1,4 +1,4 @@
-// Parts of a long sound that overlap.
+// Splits a long sound into overlapping chunks.
 #ifndef FOVEA_TOOLS_GENERATE_SOUND_CHUNKS_H_
 #define FOVEA_TOOLS_GENERATE_SOUND_CHUNKS_H_
 
@@ -11,29 +11,29 @@
 
 namespace fovea::tools {
 
-// Chunks of a long sound overlap by strides, in which the frames of only one of both count: so what is said there has
-// been heard with what comes before and after it.
+// Neighbouring chunks overlap by strides; each frame there counts in only one of them, so that every frame that counts
+// has context on both sides.
 struct ChunkLengths {
   uint64_t chunk = 0;  // samples; 0: the whole sound
   uint64_t left = 0, right = 0;
 };
-// Rounded to whole frames of so many samples. Fails where strides leave nothing of a chunk.
+// Rounded to whole frames of `frame` samples. Fails if nothing is left of a chunk between its strides.
 ChunkLengths ChunksOfSeconds(double chunk, double left, double right, uint32_t rate, uint64_t frame);
-// Strides as options have them: one for both sides, or left and right; none: a sixth of a chunk.
+// `strides`: one for both sides, or left and right; empty: a sixth of a chunk.
 ChunkLengths ChunksOfSeconds(double chunk, const std::vector<double>& strides, uint32_t rate, uint64_t frame);
 
 struct SoundChunk {
   uint64_t begin = 0, length = 0;  // samples
-  uint64_t left = 0, right = 0;    // of them: strides
-  // Of as many frames as a chunk has, those that count.
+  uint64_t left = 0, right = 0;    // strides, in samples; included in length
+  // The range of frames that counts, of a chunk of `frames` frames.
   std::pair<uint32_t, uint32_t> Frames(uint64_t frame, uint32_t frames) const;
 };
 std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths);
 
-// So many samples of a sound.
+// `length` samples of a sound from `begin` on.
 Sound PartOf(const Sound& sound, uint64_t begin, uint64_t length);
 
-// The chunks of a sound. A rest of less than 10 ms is left out.
+// Splits a sound into chunks. A rest of less than 10 ms is dropped.
 std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths);
 
 }  // namespace fovea::tools

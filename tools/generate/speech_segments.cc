@@ -14,7 +14,7 @@ CutText CutAtTimes(const std::vector<int32_t>& tokens, const TimeTokens& times, 
     return window.begin + (times.IsTime(token) ? static_cast<uint64_t>(token - times.first) * step : 0);
   };
   cut.ends_early = count >= 2 && is_time(count - 1) && !is_time(count - 2);
-  std::vector<size_t> ends;  // of segments
+  std::vector<size_t> ends;  // end of each segment, in tokens
   for (size_t i = 1; i < count; ++i) {
     if (is_time(i - 1) && is_time(i)) ends.push_back(i);
   }
@@ -33,7 +33,7 @@ CutText CutAtTimes(const std::vector<int32_t>& tokens, const TimeTokens& times, 
         {at(tokens[begin]), at(tokens[end - 1]), {from, tokens.begin() + static_cast<ptrdiff_t>(end)}});
     begin = end;
   }
-  // A pair at the very beginning would be no progress.
+  // A pair at the very beginning would make no progress.
   if (!cut.ends_early && at(tokens[begin - 1]) > window.begin) cut.next = at(tokens[begin - 1]);
   return cut;
 }

@@ -1,4 +1,4 @@
-// A text with times, cut into segments; and where to listen next.
+// Splits a text with timestamps into segments, and determines the next window.
 #ifndef FOVEA_TOOLS_GENERATE_SPEECH_SEGMENTS_H_
 #define FOVEA_TOOLS_GENERATE_SPEECH_SEGMENTS_H_
 
@@ -17,18 +17,18 @@ struct SpeechWindow {
 
 struct SpeechSegment {
   uint64_t begin = 0, end = 0;  // samples
-  std::vector<int32_t> tokens;  // with its times
+  std::vector<int32_t> tokens;  // including timestamps
 };
 
 struct CutText {
   std::vector<SpeechSegment> segments;
-  uint64_t next = 0;        // the sample to listen from
-  bool ends_early = false;  // with a time by itself: nothing is said between it and the end of the window
+  uint64_t next = 0;        // sample at which the next window begins
+  bool ends_early = false;  // ends with a single timestamp: silence from there to the end of the window
 };
 
-// Of the tokens that were written of a window, without one that ends texts. `step`: samples from one time to the next.
-// Where pairs of times stand, each ends a segment; what follows the last pair is heard again in the next window, unless
-// a time by itself ends it. A text without pairs is one segment, and the next window follows this one.
+// `tokens`: those generated for a window, without the end-of-text token. `step`: samples from one timestamp to the
+// next. A pair of timestamps ends a segment; text after the last pair is transcribed again in the next window, unless a
+// single timestamp ends it. A text without pairs is one segment, and the next window follows this one.
 CutText CutAtTimes(const std::vector<int32_t>& tokens, const TimeTokens& times, uint64_t step,
                    const SpeechWindow& window);
 

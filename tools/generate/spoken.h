@@ -1,4 +1,4 @@
-// What was said, and when.
+// Transcribed segments and words with their times.
 #ifndef FOVEA_TOOLS_GENERATE_SPOKEN_H_
 #define FOVEA_TOOLS_GENERATE_SPOKEN_H_
 
@@ -13,15 +13,15 @@ struct TimedWord {
   std::string text;  // with the space before it
   std::vector<int32_t> tokens;
   double begin = 0, end = 0;  // seconds
-  double probability = 0;     // of a token, the mean; 0: nobody knows
+  double probability = 0;     // mean over tokens; 0: unknown
 };
 
 struct SpokenSegment {
   double begin = 0, end = 0;  // seconds
   std::string text;
-  std::vector<int32_t> tokens;  // with times
+  std::vector<int32_t> tokens;  // including timestamps
   std::vector<TimedWord> words = {};
-  // Of the window that it is from.
+  // Results for the segment's window.
   float temperature = 0;
   double log_probability = 0, compression_ratio = 0, no_speech = 0;
 };

@@ -20,7 +20,7 @@ std::vector<int32_t> ByTokenizer(const Model& model, const std::string& text) {
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
   options.flags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_UNLIMITED;
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
-  std::vector<int32_t> ids(text.size() + 8);  // enough for nearly every text
+  std::vector<int32_t> ids(text.size() + 8);  // enough for almost every text
   for (int turn = 0; turn < 2; ++turn) {
     tokens.capacity = ids.size();
     tokens.ids = ids.data();
@@ -40,7 +40,7 @@ std::vector<std::string> LabelsOf(const Model& model) {
   return labels;
 }
 
-// Each stands between two separators.
+// Labels are delimited by separators.
 std::vector<int32_t> SeparateLabels(const Model& model, const std::string& text, const std::string& separator) {
   const std::vector<std::string> labels = LabelsOf(model);
   std::vector<int32_t> tokens;
@@ -48,7 +48,7 @@ std::vector<int32_t> SeparateLabels(const Model& model, const std::string& text,
     const size_t end = std::min(text.find(separator, at), text.size());
     const std::string name = text.substr(at, end - at);
     const auto found = std::find(labels.begin(), labels.end(), name);
-    if (found == labels.end()) Fail("{}: the decoder cannot write '{}'", model.name(), name);
+    if (found == labels.end()) Fail("{}: the decoder has no token for '{}'", model.name(), name);
     tokens.push_back(static_cast<int32_t>(found - labels.begin()));
     at = end + separator.size();
   }
@@ -64,7 +64,7 @@ std::vector<int32_t> ByLabels(const Model& model, const std::string& text) {
       const bool longer = best == labels.size() || labels[i].size() > labels[best].size();
       if (!labels[i].empty() && longer && text.compare(at, labels[i].size(), labels[i]) == 0) best = i;
     }
-    if (best == labels.size()) Fail("{}: the decoder cannot write '{}'", model.name(), text.substr(at));
+    if (best == labels.size()) Fail("{}: the decoder has no token for '{}'", model.name(), text.substr(at));
     tokens.push_back(static_cast<int32_t>(best));
     at += labels[best].size();
   }

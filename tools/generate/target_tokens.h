@@ -1,4 +1,4 @@
-// The tokens of a text that a decoder is to write.
+// Tokenizes a text that a decoder is to generate.
 #ifndef FOVEA_TOOLS_GENERATE_TARGET_TOKENS_H_
 #define FOVEA_TOOLS_GENERATE_TARGET_TOKENS_H_
 
@@ -13,13 +13,13 @@
 
 namespace fovea::tools {
 
-// By its labels where it has some: those between separators or, without one, the longest first. Else by the tokenizer,
-// without special tokens around it. `separator`: in place of the model's own.
+// If the model has labels, splits by labels: at separators or, without one, longest first. Otherwise uses the
+// tokenizer, without special tokens. `separator`: overrides the model's.
 std::vector<int32_t> TargetTokens(const Model& model, const std::string& text,
                                   const std::optional<std::string>& separator = {});
 
-// All ways in which the tokens of a text may follow: where it stands alone, and within a text. A tokenizer that begins
-// texts with a space splits "word" and " word" within a text in other ways than alone.
+// All token sequences of a text: on its own and within a text. A tokenizer that prepends a space splits "word" and
+// " word" within a text differently than on its own.
 std::set<std::vector<int32_t>> TargetForms(const Model& model, const std::string& text,
                                            const std::optional<std::string>& separator = {});
 

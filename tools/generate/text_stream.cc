@@ -15,7 +15,7 @@ uint32_t Vocabulary(const Model& model) {
   return info.vocabulary;
 }
 
-// Calls a function that writes into a buffer, and again with one that is large enough.
+// Calls a function that writes to a buffer, and again if the buffer was too small.
 template <typename Call>
 std::string Written(const Call& call) {
   std::string text(64, '\0');
@@ -103,7 +103,7 @@ void TextStream::Follow(const std::vector<int32_t>& tokens) {
   });
 }
 
-// Without what the decoder held back of the tokens that the text continues.
+// Removes the part that the decoder held back of the tokens that the text continues.
 std::string TextStream::WithoutRest(std::string bytes) {
   if (rest_.empty() || bytes.empty()) return bytes;
   if (bytes.compare(0, rest_.size(), rest_) == 0) bytes.erase(0, rest_.size());

@@ -1,4 +1,4 @@
-// A text as its tokens come: whole characters, up to a string that ends it.
+// Converts tokens to text one by one: complete characters only, up to a stop string.
 #ifndef FOVEA_TOOLS_GENERATE_TEXT_STREAM_H_
 #define FOVEA_TOOLS_GENERATE_TEXT_STREAM_H_
 
@@ -14,26 +14,26 @@
 
 namespace fovea::tools {
 
-// What a token of the decoder stands for: its label, or its piece if the model has no labels. Tables of embeddings are
-// often larger than vocabularies: what is beyond stands for nothing, and is shown as a number.
+// The text of a decoder's token: its label, or its piece if the model has no labels. Ids beyond the vocabulary
+// (embedding tables are often larger) have no text and are shown as numbers.
 std::string GeneratedPiece(const Model& model, int32_t token);
 
-// Whether tokens are shown as labels or ids, one by one: nothing else makes a text of them.
+// Whether tokens are shown one by one, as labels or ids, because no tokenizer can decode them.
 bool ShowsPieces(const Model& model);
-// What stands between such tokens: metadata "generate.separator", else nothing between labels.
+// The separator between such tokens: metadata "generate.separator", or none between labels.
 std::string Separator(const Model& model);
 
 class TextStream {
  public:
-  // `stops`: strings of which the first that comes ends the text. It is not a part of it. `separator`: what stands
-  // between tokens that are labels or ids; else as the model says (Separator).
+  // `stops`: the text ends before the first of these strings. `separator`: joins tokens that are labels or ids;
+  // default: see Separator.
   TextStream(const Model& model, const std::vector<std::string>& stops, std::optional<std::string> separator = {});
 
-  // The text continues one of these tokens, of which nothing is shown: the space before its first word stays.
+  // Sets the tokens that the text continues, which are not shown: the space before its first word is kept.
   void Follow(const std::vector<int32_t>& tokens);
-  // What may be shown after another token.
+  // Adds a token; returns the text that can be shown now.
   std::string Add(int32_t token);
-  // The rest, when no token comes any more.
+  // Ends the text; returns the rest.
   std::string End();
   bool stopped() const { return stopped_; }
 
@@ -43,20 +43,20 @@ class TextStream {
   std::string Show(const std::string& bytes);
 
   const Model& model_;
-  const bool pieces_;  // labels and ids are shown as they are
+  const bool pieces_;  // tokens are labels or ids
   const std::string separator_;
-  bool begun_ = false;       // there was a token that is shown
-  uint32_t vocabulary_ = 0;  // of the tokenizer
+  bool begun_ = false;       // a token has been shown
+  uint32_t vocabulary_ = 0;  // size of the tokenizer's vocabulary
   fovea_text_stream stream_ = Sized<fovea_text_stream>();
   Memory memory_;
   fovea_stop* stop_ = nullptr;
-  std::string rest_;    // of what the text continues, which the decoder holds back
-  std::string held_;    // may be the beginning of a stop string
-  uint64_t shown_ = 0;  // bytes of the text
+  std::string rest_;    // held back by the decoder at the end of the continued text
+  std::string held_;    // possible beginning of a stop string
+  uint64_t shown_ = 0;  // bytes shown so far
   bool stopped_ = false;
 };
 
-// A whole text.
+// Converts a complete text.
 std::string TextOf(const Model& model, const std::vector<int32_t>& tokens);
 
 }  // namespace fovea::tools

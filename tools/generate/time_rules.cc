@@ -44,7 +44,7 @@ void ApplyTimeRules(const TimeTokens& times, const int32_t* made, size_t count, 
   if (after_time && !after_pair) clear(0, times.stop);
   for (size_t i = count; i > 0; --i) {
     if (!times.IsTime(made[i - 1])) continue;
-    // The second of a pair may be the same time.
+    // The second timestamp of a pair can be equal to the first.
     clear(times.first, int64_t{made[i - 1]} + (after_time && !after_pair ? 0 : 1));
     break;
   }

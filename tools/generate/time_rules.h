@@ -1,4 +1,4 @@
-// Tokens that stand for times, as Whisper writes them: a segment lies between two of them.
+// Rules for Whisper's timestamp tokens, which enclose segments.
 #ifndef FOVEA_TOOLS_GENERATE_TIME_RULES_H_
 #define FOVEA_TOOLS_GENERATE_TIME_RULES_H_
 
@@ -10,25 +10,24 @@
 namespace fovea::tools {
 
 struct TimeTokens {
-  int32_t first = 0;  // stands for the beginning of the window, each one after it for a step more
-  int32_t stop = 0;   // ends a text; tokens of words are those before it
-  int32_t none = -1;  // what tells the model to write no times
-  std::optional<uint32_t> latest_first = {};  // the most steps of the time that a text begins with
+  int32_t first = 0;                          // timestamp 0.00; each following id is one step later
+  int32_t stop = 0;                           // end of text; text tokens have lower ids
+  int32_t none = -1;                          // no-timestamps token
+  std::optional<uint32_t> latest_first = {};  // latest first timestamp, in steps
 
   bool IsTime(int32_t token) const { return token >= first; }
   bool IsText(int32_t token) const { return token < stop; }
 };
 
-// Clears the bits of `tokens` tokens that may not follow the `count` tokens that are made, as Whisper's authors decode:
-// - a text begins with a time, at most latest_first;
-// - times come in pairs, the end of a segment and the beginning of the next; a text may end after one;
-// - no time is before the last one, and the one that ends a segment is after it;
-// - if times together are likelier than the likeliest other token, a time follows.
+// Masks the `tokens` tokens after the `count` generated ones, as Whisper's authors decode:
+// - a text begins with a timestamp, at most latest_first;
+// - timestamps come in pairs, the end of a segment and the beginning of the next; a text can end after a single one;
+// - timestamps do not decrease, and the end of a segment is after its beginning;
+// - if timestamps together are likelier than the likeliest other token, a timestamp follows.
 void ApplyTimeRules(const TimeTokens& times, const int32_t* made, size_t count, const float* scores, uint32_t tokens,
                     uint32_t* bits);
 
-// The logarithm of the sum of e^score over tokens from `begin` on, before `end`, whose bits are set; -infinity if there
-// are none.
+// Log of the sum of e^score over tokens in [begin, end) whose bits are set; -infinity if there are none.
 double LogSum(const float* scores, const uint32_t* bits, uint32_t begin, uint32_t end);
 
 }  // namespace fovea::tools

@@ -18,7 +18,7 @@ class Bits {
   uint32_t* const bits_;
 };
 
-// Clears tokens that would complete `count` tokens in a row that `told` has.
+// Clears tokens that would complete an n-gram of `count` tokens that occurs in the first list.
 void ClearRepeated(size_t count, const std::vector<int32_t>& told, const std::vector<int32_t>& text, Bits* allowed) {
   if (count == 0 || text.size() + 1 < count || told.size() < count) return;
   const auto last = text.end() - static_cast<ptrdiff_t>(count - 1);
@@ -36,7 +36,7 @@ void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, c
     for (const int32_t id : stop_ids) allowed.Clear(id);
   }
   for (const std::vector<int32_t>& sequence : rules.forbid) {
-    const size_t before = sequence.size() - 1;  // the last one is what would complete it
+    const size_t before = sequence.size() - 1;  // the last token would complete the sequence
     if (before > text.tokens.size()) continue;
     if (std::equal(sequence.begin(), sequence.end() - 1, text.tokens.end() - static_cast<ptrdiff_t>(before))) {
       allowed.Clear(sequence.back());

@@ -16,7 +16,7 @@ const char kPrevious[] = "transcribe.previous";
 
 using Named = std::vector<std::pair<std::string, int32_t>>;
 
-// By what follows `beginning` in the keys.
+// Tokens by name: the part of the key after `beginning`.
 Named NamedTokens(const Model& model, const std::string& beginning) {
   Named named;
   for (const auto& [name, value] : MetadataAfter(model, beginning)) {
@@ -33,7 +33,7 @@ int32_t TokenOf(const Model& model, const char* kind, const Named& named, const 
     if (one == name) return token;
     names += (names.empty() ? "" : ", ") + one;
   }
-  Fail("{}: has no {} '{}'; it has {}", model.name(), kind, name, names.empty() ? "none to choose" : names);
+  Fail("{}: has no {} '{}'; available: {}", model.name(), kind, name, names.empty() ? "none" : names);
 }
 
 void Append(const std::vector<int32_t>& more, std::vector<int32_t>* tokens) {
@@ -67,7 +67,7 @@ SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task, bool ti
     if (!task.language.empty()) language_ = {TokenOf(model, "language", languages_, task.language)};
     const Named tasks = NamedTokens(model, "transcribe.task.");
     const std::string name = task.task.empty() ? "transcribe" : task.task;
-    // A model that has no tasks transcribes.
+    // A model without tasks transcribes.
     if (!tasks.empty() || name != "transcribe") rest_ = {TokenOf(model, "task", tasks, name)};
   }
   const std::vector<int32_t> plain = MetadataTokens(model, "transcribe.no_timestamps");
@@ -88,14 +88,15 @@ std::vector<std::string> SpeechPrompts::FindLanguages(const Session& encode, siz
       if (static_cast<size_t>(token) >= scores.size() || !(scores[static_cast<size_t>(token)] > highest)) continue;
       best = &name, highest = scores[static_cast<size_t>(token)];
     }
-    if (best == nullptr) Fail("{}: finds no language, give --language", model_.name());
+    if (best == nullptr) Fail("{}: no language was detected; give --language", model_.name());
     found.push_back(*best);
   }
   return found;
 }
 
 void SpeechPrompts::CheckPrevious() const {
-  if (MetadataTokens(model_, kPrevious).empty()) Fail("{}: cannot be told what was said before", model_.name());
+  if (MetadataTokens(model_, kPrevious).empty())
+    Fail("{}: does not support previous text; leave out --condition-on-previous", model_.name());
 }
 
 std::vector<int32_t> SpeechPrompts::Before(const std::vector<int32_t>& previous) const {

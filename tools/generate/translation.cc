@@ -24,7 +24,7 @@ Tokens SourceTokens(const Model& model, const Languages& languages, const std::s
   const Tokenizer tokenizer(model);
   Tokens tokens = EncodeFor(model, tokenizer, SourceProgram(model), languages.prefix + text);
   if (languages.source.empty()) return tokens;
-  // Around a text stand the token that ends it and that of its language.
+  // A source is enclosed by its language token and the end-of-text token.
   const std::vector<int32_t> ends = DefaultsOf(model).stop_ids;
   const int32_t language = LanguageToken(model, languages.source);
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
@@ -32,14 +32,14 @@ Tokens SourceTokens(const Model& model, const Languages& languages, const std::s
     tokens.ids[i] = language;
     return tokens;
   }
-  Fail("{}: texts of this model have no token for their language", model.name());
+  Fail("{}: sources of this model have no language token; leave out --source-language", model.name());
 }
 
 void SetTarget(const Model& model, const std::string& language, GenerationRequest* request) {
   if (language.empty()) return;
   const GenerationDefaults defaults = DefaultsOf(model);
   const int32_t token = LanguageToken(model, language);
-  // Usually texts start with the token that ends them or a padding; then comes the language.
+  // Texts usually start with the end-of-text or padding token, followed by the language.
   const std::string pad = MetadataOr(model, "pad_token_id", "");
   const bool usual =
       !defaults.start || Has(defaults.stop_ids, *defaults.start) || std::to_string(*defaults.start) == pad;

@@ -1,4 +1,4 @@
-// What a model has to be told about languages: tokens of the source and the first one of the target.
+// Language tokens of translation models: in the source, and as first target token.
 #ifndef FOVEA_TOOLS_GENERATE_TRANSLATION_H_
 #define FOVEA_TOOLS_GENERATE_TRANSLATION_H_
 
@@ -10,14 +10,14 @@
 namespace fovea::tools {
 
 struct Languages {
-  std::string source, target;  // as the model calls them ("en_XX") or in short ("en" of "__en__"); empty: as it is
-  std::string prefix;          // in front of each text, as T5 was taught: "translate English to German: "
+  std::string source, target;  // by the model's names ("en_XX") or short ones ("en" for "__en__"); empty: default
+  std::string prefix;          // prepended to each text, as in T5's training: "translate English to German: "
 };
 
-// A text as the encoder reads it, with as many tokens as it takes.
+// Encodes a text for the encoder, truncated to its maximum.
 Tokens SourceTokens(const Model& model, const Languages& languages, const std::string& text);
 
-// The target's language becomes the first token, or the start token where the model's own is a language.
+// Sets the target language as first token, or as start token if the model's start token is a language.
 void SetTarget(const Model& model, const std::string& language, GenerationRequest* request);
 
 }  // namespace fovea::tools

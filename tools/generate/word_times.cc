@@ -21,7 +21,7 @@ std::string Stripped(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
 }
 
-// The frame -1 is 1, and so on, as in a mirror; at the end likewise.
+// Reflects at both ends: frame -1 is frame 1, and so on.
 void MedianFilter(size_t width, size_t count, double* row) {
   const size_t side = width / 2;
   if (count <= side) return;
@@ -56,8 +56,8 @@ void Norm(HeadWeights* weights, size_t head) {
   }
 }
 
-// Of the path with the lowest sum through a matrix, from its first to its last entry by steps to the right, downwards
-// or both: the first column of each row.
+// Dynamic time warping: the path with the lowest sum from the first to the last entry, by steps right, down or both;
+// returns the first column of each row.
 std::vector<size_t> PathThrough(const std::vector<double>& costs, size_t rows, size_t columns) {
   enum : uint8_t { kBoth, kDown, kRight };
   std::vector<double> sums((rows + 1) * (columns + 1), HUGE_VAL);
@@ -114,7 +114,7 @@ std::vector<TimedWord> SplitWords(const std::vector<int32_t>& tokens, bool space
   for (size_t i = 0; i < tokens.size(); ++i) {
     part.tokens.push_back(tokens[i]);
     part.text = text_of(part.tokens);
-    // What is no character may be the beginning of one, or be none in the whole text either.
+    // An incomplete character may be the beginning of one, or be invalid in the whole text as well.
     const size_t broken = part.text.find(kBroken);
     const bool is_whole = broken == std::string::npos || whole.compare(offset + broken, 3, kBroken) == 0;
     if (!is_whole && i + 1 < tokens.size()) continue;
@@ -153,7 +153,7 @@ double ShortenWords(std::vector<TimedWord>* words) {
   return median;
 }
 
-// Words that became a part of others stay, without text and tokens.
+// Merged words remain in the list, without text and tokens.
 void MergePunctuation(std::vector<TimedWord>* words) {
   std::vector<TimedWord>& all = *words;
   if (all.empty()) return;
@@ -182,7 +182,7 @@ void MergePunctuation(std::vector<TimedWord>* words) {
 
 namespace {
 
-// The first words after a pause, if they are too long, begin later.
+// The first words after a pause begin later if they are too long.
 void ShortenFirst(double median, double last_end, std::vector<TimedWord>* words) {
   const double longest = 2 * median;
   TimedWord& first = words->front();

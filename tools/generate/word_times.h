@@ -1,4 +1,4 @@
-// When words were said, by where a decoder looks while it writes them: as Whisper's authors find it.
+// Word timestamps from the decoder's cross-attention, by the method of Whisper's authors.
 #ifndef FOVEA_TOOLS_GENERATE_WORD_TIMES_H_
 #define FOVEA_TOOLS_GENERATE_WORD_TIMES_H_
 
@@ -15,26 +15,26 @@ struct HeadWeights {
   double* Row(size_t head, size_t token) { return values.data() + (head * tokens + token) * frames; }
 };
 
-// The frame at which each of the tokens from `from` on, before `end`, begins. Weights of a token become a part of their
-// sum, each frame is normed over all tokens of its head and smoothed by a median of `width` frames; along the mean of
-// the heads runs the path through tokens and frames that looks most (dynamic time warping).
+// The frame at which each token in [from, end) begins. Weights are normalised over a token's frames, standardised per
+// frame over the tokens of a head, and smoothed by a median filter of `width` frames; dynamic time warping over the
+// mean of the heads gives the alignment.
 std::vector<size_t> FirstFrames(HeadWeights weights, size_t width, size_t from, size_t end);
 
 using TextOfTokens = std::function<std::string(const std::vector<int32_t>&)>;
 
-// Tokens as words without times: as much as makes whole characters and, with `spaces`, all that stands between spaces,
-// punctuation by itself.
+// Groups tokens into words without times: complete characters and, with `spaces`, everything between spaces, with
+// punctuation separate.
 std::vector<TimedWord> SplitWords(const std::vector<int32_t>& tokens, bool spaces, const TextOfTokens& text_of);
 
-// Pauses at the ends of sentences are no part of words: these become as long as twice the median there, which it
-// returns. It is 0.7 seconds at most.
+// Shortens the words at ends of sentences, which absorb pauses, to twice the median duration, which it returns (0.7
+// seconds at most).
 double ShortenWords(std::vector<TimedWord>* words);
 
-// Punctuation becomes a part of the word before or after it.
+// Merges punctuation with the word before or after it.
 void MergePunctuation(std::vector<TimedWord>* words);
 
-// Words of a window, of which each segment has so many tokens, go to the segments, whose times become theirs where the
-// two are not far apart. `last_end`: where the words before them ended; becomes where these do.
+// Assigns the words of a window to its segments, given the number of tokens of each; a segment's times become the
+// times of its words if they are close. `last_end`: end of the words before; updated to the end of these.
 void ShareWords(const std::vector<TimedWord>& words, const std::vector<size_t>& tokens, double median, double* last_end,
                 std::vector<SpokenSegment>* segments);
 

@@ -1,4 +1,4 @@
-// Reading GGUF: counts, metadata, a list of tensors, then their bytes.
+// Reads GGUF: counts, metadata, a list of tensors, then their data.
 #include "tools/gguf/gguf.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ constexpr uint64_t kMaxKey = 65535, kMaxName = 64, kDefaultAlignment = 32, kMaxA
 constexpr uint32_t kMaxRank = 4;
 constexpr int kMaxNesting = 4;
 
-// What a value is, by its number in the file.
+// Types of metadata values, by their numbers in the file.
 enum ValueType : uint32_t {
   kUint8,
   kInt8,
@@ -67,11 +67,11 @@ class Parser {
       Fail("{}: its numbers are big-endian, which is not supported", where_);
     }
     if (version < kOldest || version > kNewest) {
-      Fail("{}: version {} of GGUF is not supported, {} and {} are", where_, version, kOldest, kNewest);
+      Fail("{}: GGUF version {} is not supported; supported are {} and {}", where_, version, kOldest, kNewest);
     }
     const auto tensors = Take<uint64_t>("header"), values = Take<uint64_t>("header");
     for (uint64_t i = 0; i < values; ++i) ReadEntry();
-    // Where the bytes begin is known after the whole list.
+    // The start of the data is known only after the whole list.
     std::vector<std::pair<std::string, uint64_t>> offsets;
     for (uint64_t i = 0; i < tensors; ++i) offsets.push_back(ReadTensor());
     const uint64_t alignment = Alignment();
@@ -80,7 +80,7 @@ class Parser {
   }
 
  private:
-  // `what` is being read, for the message where the file ends in it.
+  // `what`: the part being read, for the message if the file ends in it.
   const uint8_t* TakeBytes(uint64_t bytes, const std::string& what) {
     if (bytes > size_ - at_) Fail("{}: {}: the file ends in it, after {} bytes", where_, what, size_);
     at_ += bytes;
@@ -100,7 +100,7 @@ class Parser {
 
   void ReadEntry() {
     const std::string key = TakeString(kMaxKey, fmt::format("key {} of the metadata", content_.metadata.size()));
-    if (content_.metadata.contains(key)) Fail("{}: {} is there twice", where_, key);
+    if (content_.metadata.contains(key)) Fail("{}: {} occurs twice", where_, key);
     const auto type = Take<uint32_t>(key);
     content_.metadata[key] = ReadValue(type, key, 0);
   }
@@ -137,11 +137,11 @@ class Parser {
       case kArray:
         return ReadArray(key, depth + 1);
       default:
-        Fail("{}: {}: there is no type {} of values", where_, key, type);
+        Fail("{}: {}: unknown value type {}", where_, key, type);
     }
   }
 
-  // Elements take bytes of the file, so that its size is their limit whatever the count says.
+  // Each element takes bytes of the file, so the file size limits the memory regardless of the stated count.
   Json ReadArray(const std::string& key, int depth) {
     if (depth > kMaxNesting) Fail("{}: {}: arrays nested more than {} deep", where_, key, kMaxNesting);
     const auto type = Take<uint32_t>(key);
@@ -152,24 +152,24 @@ class Parser {
     return array;
   }
 
-  // Its name, and where it lies after the start of all.
+  // Reads an entry of the list: the name, and the offset in the data.
   std::pair<std::string, uint64_t> ReadTensor() {
     const std::string name = TakeString(kMaxName, fmt::format("name of tensor {}", content_.tensors.size()));
     const std::string what = "tensor " + name;
     const auto added = content_.tensors.emplace(name, GgufTensor());
-    if (!added.second) Fail("{}: {} is there twice", where_, what);
+    if (!added.second) Fail("{}: {} occurs twice", where_, what);
     GgufTensor& tensor = added.first->second;
     const auto rank = Take<uint32_t>(what);
     if (rank > kMaxRank) Fail("{}: {}: {} dimensions, more than {}", where_, what, rank, kMaxRank);
     for (uint32_t i = 0; i < rank; ++i) tensor.shape.insert(tensor.shape.begin(), Take<uint64_t>(what));
     const auto type = Take<uint32_t>(what);
     const TypeInfo* info = InfoOf(type);
-    if (info == nullptr) Fail("{}: {}: there is no type {} of elements", where_, what, type);
+    if (info == nullptr) Fail("{}: {}: unknown element type {}", where_, what, type);
     if (info->block.elements == 0) Fail("{}: {}: elements of type {} are not supported", where_, what, info->name);
     tensor.type = static_cast<GgufType>(type);
     const uint64_t width = tensor.shape.empty() ? 1 : tensor.shape.back();
     if (width % info->block.elements != 0) {
-      Fail("{}: {}: rows of {} are no whole blocks of {}", where_, what, width, info->name);
+      Fail("{}: {}: rows of {} elements are not whole blocks of {}", where_, what, width, info->name);
     }
     uint64_t elements = 1;
     for (uint64_t dimension : tensor.shape) {
@@ -186,7 +186,7 @@ class Parser {
     if (!content_.metadata.contains(key)) return kDefaultAlignment;
     const auto alignment = static_cast<uint64_t>(
         WholeNumber(content_.metadata[key], where_ + ": " + key, {8, static_cast<int64_t>(kMaxAlignment)}));
-    if ((alignment & (alignment - 1)) != 0) Fail("{}: {}: {} is no power of two", where_, key, alignment);
+    if ((alignment & (alignment - 1)) != 0) Fail("{}: {}: {} is not a power of two", where_, key, alignment);
     return alignment;
   }
 
@@ -198,7 +198,7 @@ class Parser {
       const auto found = content_.tensors.find(name);
       GgufTensor& tensor = found->second;
       if (offset % alignment != 0)
-        Fail("{}: tensor {}: offset {} is no multiple of {}", where_, name, offset, alignment);
+        Fail("{}: tensor {}: offset {} is not a multiple of {}", where_, name, offset, alignment);
       if (offset > all || tensor.bytes > all - offset) {
         Fail("{}: tensor {}: {} bytes from {} on are outside the {} bytes of data", where_, name, tensor.bytes, offset,
              all);

@@ -1,4 +1,4 @@
-// A GGUF file: metadata and tensors, read in place from a mapped file. The file is not trusted.
+// Reads a GGUF file: metadata and tensors, in place from a mapped file. The file is not trusted.
 #ifndef FOVEA_TOOLS_GGUF_GGUF_H_
 #define FOVEA_TOOLS_GGUF_GGUF_H_
 
@@ -14,11 +14,11 @@
 
 namespace fovea::tools {
 
-// The types of elements that are read, by their numbers in the file.
+// The supported element types, by their numbers in the file.
 enum class GgufType : uint32_t { kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ8_0 = 8, kQ4_K = 12, kQ6_K = 14, kBF16 = 30 };
 const char* GgufTypeName(GgufType type);
 
-// Elements that are stored together, and their bytes: 1 and 4 of f32, 32 and 18 of Q4_0.
+// Elements per block, and bytes per block: 1 and 4 for f32, 32 and 18 for Q4_0.
 struct GgufBlock {
   uint32_t elements, bytes;
 };
@@ -26,7 +26,7 @@ GgufBlock BlockOf(GgufType type);
 
 struct GgufTensor {
   GgufType type = GgufType::kF32;
-  std::vector<uint64_t> shape;    // the outermost dimension first, other than in the file
+  std::vector<uint64_t> shape;    // outermost dimension first; the file has the opposite order
   const uint8_t* data = nullptr;  // need not be aligned
   uint64_t bytes = 0;
 
@@ -35,12 +35,12 @@ struct GgufTensor {
 
 using GgufTensors = std::map<std::string, GgufTensor>;
 
-// The values that the blocks stand for, computed in f32 as the format defines them.
+// The values of the blocks, computed in f32 as defined by the format.
 std::vector<float> ToFloats(const GgufTensor& tensor);
 
 struct GgufContent {
-  Json metadata = Json::object();  // values by key; strings are any bytes
-  GgufTensors tensors;             // they point into the file's bytes
+  Json metadata = Json::object();  // values by key; strings can be any bytes
+  GgufTensors tensors;             // point into the bytes of the file
 };
 
 // Every count, length, offset, size and shape is checked. `where` begins messages.
@@ -53,7 +53,7 @@ class GgufReader {
   const std::string& path() const { return file_.path(); }
   const Json& metadata() const { return content_.metadata; }
   const GgufTensors& tensors() const { return content_.tensors; }
-  // A tensor of these has been read: its bytes need not stay in memory.
+  // Lets the kernel drop the bytes of a tensor that has been read from memory.
   void Forget(const GgufTensor& tensor) const { file_.Forget(tensor.data, tensor.bytes); }
 
  private:

@@ -1,4 +1,4 @@
-// Values of GGUF's blocks: whole numbers times scales, in f32 and in the order of the format's definition.
+// Values of GGUF's blocks: integers times scales, in f32 and in the order of the format's definition.
 #include <string.h>
 
 #include "tools/base/half.h"
@@ -15,7 +15,7 @@ void F32(const uint8_t* block, float* values) { memcpy(values, block, sizeof(flo
 void F16(const uint8_t* block, float* values) { *values = FromHalf(Word(block)); }
 void BF16(const uint8_t* block, float* values) { *values = FromBf16(Word(block)); }
 
-// A scale, then 16 bytes: their low halves are the first 16 numbers, their high halves the others.
+// A scale, then 16 bytes: low nibbles are the first 16 numbers, high nibbles the last 16.
 void Q4_0(const uint8_t* block, float* values) {
   const float scale = FromHalf(Word(block));
   for (int i = 0; i < 16; ++i) {
@@ -29,8 +29,8 @@ void Q8_0(const uint8_t* block, float* values) {
   for (int i = 0; i < 32; ++i) values[i] = Number(static_cast<int8_t>(block[2 + i])) * scale;
 }
 
-// Scales of scales and of offsets; 8 pairs of both, of six bits each, in 12 bytes; then 128 bytes. Each 32 of them hold
-// two groups of 32 numbers, in their low and in their high halves.
+// A scale of scales and a scale of offsets; 8 pairs of them, six bits each, in 12 bytes; then 128 bytes. Each 32 bytes
+// hold two groups of 32 numbers, in their low and high nibbles.
 void Q4_K(const uint8_t* block, float* values) {
   const float scale = FromHalf(Word(block)), offset = FromHalf(Word(block + 2));
   const uint8_t *packed = block + 4, *numbers = block + 16;
@@ -38,7 +38,7 @@ void Q4_K(const uint8_t* block, float* values) {
     int scales = packed[group & 3], offsets = packed[4 + (group & 3)];
     if (group < 4) {
       scales &= 63, offsets &= 63;
-    } else {  // four bits each, and above them the two that the others leave
+    } else {  // the low four bits, and above them the high two bits of an earlier byte
       const int low = packed[4 + group];
       scales = (low & 15) | scales >> 6 << 4, offsets = low >> 4 | offsets >> 6 << 4;
     }
@@ -50,7 +50,7 @@ void Q4_K(const uint8_t* block, float* values) {
   }
 }
 
-// 128 bytes with four low bits and 64 with two high bits of 256 numbers, a scale for each 16 of them, and one of all.
+// 128 bytes with four low bits and 64 with two high bits of 256 numbers; a scale for each 16 of them, and one for all.
 void Q6_K(const uint8_t* block, float* values) {
   const float scale = FromHalf(Word(block + 208));
   for (int i = 0; i < 256; ++i) {

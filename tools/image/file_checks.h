@@ -1,5 +1,5 @@
-// What a picture's file says before it is decoded, and whether it is whole: the decoder looks at neither checksums nor
-// orientation, and makes up what is missing.
+// Checks image files before decoding, since the decoder (stb_image) ignores checksums and orientation and makes up
+// missing data.
 #ifndef FOVEA_TOOLS_IMAGE_FILE_CHECKS_H_
 #define FOVEA_TOOLS_IMAGE_FILE_CHECKS_H_
 
@@ -7,10 +7,10 @@
 
 namespace fovea::tools {
 
-// As Exif counts them: 1 as it is, 2 mirrored, 3 turned by 180 degrees, .. 8.
+// Exif orientation: 1 upright, 2 mirrored, 3 rotated by 180 degrees, ... 8.
 constexpr uint32_t kUpright = 1;
 
-// Both fail with what is wrong and return the orientation.
+// Both return the orientation, and fail with a description of the fault.
 uint32_t CheckPng(const uint8_t* data, uint64_t size);
 uint32_t CheckJpeg(const uint8_t* data, uint64_t size);
 

@@ -1,4 +1,4 @@
-// Pictures: PNG and JPEG files.
+// Reads PNG and JPEG files.
 #include "tools/image/picture.h"
 
 #include <stb/stb_image.h>
@@ -16,10 +16,10 @@ namespace {
 
 constexpr uint64_t kMostPixels = uint64_t{1} << 28;
 
-// Turned so that orientation `from` becomes upright.
+// Rotates or mirrors an image of Exif orientation `from`.
 Picture Upright(const Picture& picture, uint32_t from) {
   if (from == kUpright) return picture;
-  const bool swapped = from >= 5;  // rows become columns
+  const bool swapped = from >= 5;  // rows and columns are exchanged
   const bool left = from == 2 || from == 3 || from == 7 || from == 8;
   const bool up = from == 3 || from == 4 || from == 6 || from == 7;
   Picture turned = picture;
@@ -37,7 +37,7 @@ Picture Upright(const Picture& picture, uint32_t from) {
 }
 
 [[noreturn]] void FailWithKind(const uint8_t* data, uint64_t size) {
-  if (size == 0) Fail("it is empty, neither PNG nor JPEG");
+  if (size == 0) Fail("the file is empty; give PNG or JPEG");
   const auto has = [&](uint64_t at, const char* text) {
     return size >= at + strlen(text) && memcmp(data + at, text, strlen(text)) == 0;
   };
@@ -51,8 +51,8 @@ Picture Upright(const Picture& picture, uint32_t from) {
                            : has(4, "jP  ")                           ? "JPEG 2000"
                            : has(0, "<svg") || has(0, "<?xml")        ? "SVG or XML"
                                                                       : nullptr;
-  if (kind == nullptr) Fail("neither PNG nor JPEG");
-  Fail("{}, neither PNG nor JPEG; convert it to one of these first", kind);
+  if (kind == nullptr) Fail("not a PNG or JPEG file");
+  Fail("{} is not supported; convert it to PNG or JPEG", kind);
 }
 
 }  // namespace
@@ -62,13 +62,13 @@ Picture ParsePicture(const uint8_t* data, uint64_t size) {
   const bool png = size >= sizeof(kPng) && memcmp(data, kPng, sizeof(kPng)) == 0;
   const bool jpeg = size >= 2 && data[0] == 0xff && data[1] == 0xd8;
   if (!png && !jpeg) FailWithKind(data, size);
-  if (size > INT32_MAX) Fail("{} bytes are too many", size);
+  if (size > INT32_MAX) Fail("{} bytes exceed the limit of 2 GiB", size);
   const uint32_t orientation = png ? CheckPng(data, size) : CheckJpeg(data, size);
   int width = 0, height = 0, channels = 0;
   const auto bytes = static_cast<int>(size);
   if (stbi_info_from_memory(data, bytes, &width, &height, &channels) == 0) Fail("broken: {}", stbi_failure_reason());
   if (static_cast<uint64_t>(width) * static_cast<uint64_t>(height) > kMostPixels) {
-    Fail("{} x {} pixels are too many", height, width);
+    Fail("{} x {} pixels exceed the limit", height, width);
   }
   const std::unique_ptr<uint8_t, void (*)(void*)> pixels(
       stbi_load_from_memory(data, bytes, &width, &height, &channels, 3), stbi_image_free);

@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// Writes images as PNG files.
 #include "tools/image/png.h"
 
 #include <stb/stb_image_write.h>
@@ -15,7 +15,7 @@ std::string PngOf(const Picture& picture) {
   stbi_write_png_to_func(append, &bytes, static_cast<int>(picture.width), static_cast<int>(picture.height),
                          static_cast<int>(picture.channels), picture.pixels.data(),
                          static_cast<int>(picture.channels * picture.width));
-  if (bytes.empty()) Fail("a picture of {} x {} cannot be written as PNG", picture.width, picture.height);
+  if (bytes.empty()) Fail("an image of {} x {} pixels cannot be written as PNG", picture.width, picture.height);
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-// Pictures as PNG files.
+// Writes images as PNG files.
 #ifndef FOVEA_TOOLS_IMAGE_PNG_H_
 #define FOVEA_TOOLS_IMAGE_PNG_H_
 
@@ -8,7 +8,7 @@
 
 namespace fovea::tools {
 
-// The bytes of a file. Fails where that cannot be made.
+// The bytes of a PNG file. Fails if the image cannot be encoded.
 std::string PngOf(const Picture& picture);
 
 }  // namespace fovea::tools

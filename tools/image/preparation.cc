@@ -1,4 +1,4 @@
-// How a model wants its pictures, and the same done to a picture.
+// Prepares images as the model's image processor does.
 #include "tools/image/preparation.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kMost = 1u << 14;  // of any side
+constexpr uint32_t kMost = 1u << 14;  // most pixels of a side
 
 const std::pair<const char*, std::optional<Filter>> kFilters[] = {
     {"nearest", std::nullopt},     {"box", Filter::kBox},         {"bilinear", Filter::kBilinear},
@@ -21,7 +21,7 @@ const std::pair<const char*, std::optional<Filter>> kFilters[] = {
 
 std::string Words(Extent extent) { return fmt::format("{} {}", extent.height, extent.width); }
 
-// The words of one value, read one after the other.
+// Parses the words of one value.
 class Reader {
  public:
   Reader(const std::string& key, const char* value) : key_(key), value_(value), words_(value_) {}
@@ -47,7 +47,7 @@ class Reader {
   void End() {
     if (!AtEnd()) Refuse();
   }
-  [[noreturn]] void Refuse() { Fail("metadata {}: '{}' is not understood", key_, value_); }
+  [[noreturn]] void Refuse() { Fail("metadata {}: '{}' is invalid", key_, value_); }
 
  private:
   std::string key_, value_;
@@ -85,7 +85,7 @@ uint32_t Scaled(uint32_t side, uint32_t wanted, uint32_t made) {
   return static_cast<uint32_t>(std::max<uint64_t>(1, (uint64_t{side} * wanted + made / 2) / made));
 }
 
-// The size that a picture is resized to.
+// The size to resize an image to.
 Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
   const Extent own = p.Made();
   const uint64_t h = picture.height, w = picture.width;
@@ -98,7 +98,7 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
     const auto side = [&](uint64_t of) { return static_cast<uint32_t>(static_cast<double>(of) * scale + 0.5); };
     return {std::max(side(h), 1u), std::max(side(w), 1u)};
   }
-  // The side that limits becomes what is wanted of it, the other one follows.
+  // The limiting side gets the requested length; the other side follows.
   const bool by_height = h * size.width <= w * size.height;
   uint64_t first = by_height ? size.height : size.width;
   uint64_t other = by_height ? size.height * w / h : size.width * h / w;
@@ -107,7 +107,7 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
     first = most * first / other;
     other = most;
   }
-  if (std::max(first, other) > 1u << 16) Fail("{} x {} pixels would become too large", h, w);
+  if (std::max(first, other) > 1u << 16) Fail("resizing {} x {} pixels exceeds the size limit", h, w);
   const Extent made = {static_cast<uint32_t>(by_height ? first : other),
                        static_cast<uint32_t>(by_height ? other : first)};
   return {std::max(made.height, 1u), std::max(made.width, 1u)};
@@ -125,8 +125,7 @@ Planes ToPlanes(const Picture& picture, double factor) {
   return planes;
 }
 
-// The middle of a picture, or the picture in the middle of zeros. Half a pixel goes to the upper left where it is cut,
-// to the lower right where it is filled up.
+// Centre crop, or zero padding around the image. An odd pixel is cut at the upper left, and added at the lower right.
 Planes Crop(const Planes& planes, Extent to) {
   const auto shift = [](uint32_t from, uint32_t size) {
     const int64_t rest = static_cast<int64_t>(from) - size;
@@ -236,7 +235,7 @@ std::optional<Preparation> FromMetadata(const std::function<const char*(const st
 }
 
 std::vector<float> Prepare(const Preparation& preparation, const Picture& picture, uint32_t channels, Extent wanted) {
-  if (channels != 1 && channels != 3) Fail("the model takes {} channels, a picture has 1 or 3", channels);
+  if (channels != 1 && channels != 3) Fail("the model needs {} channels, but images have 1 or 3", channels);
   Preparation p = preparation;
   if (p.fit == Preparation::Fit::kNone && p.Made().none()) p.size = wanted;
   if (p.mean.size() > channels || p.deviation.size() > channels) Fail("more means than the {} channels", channels);
@@ -254,8 +253,8 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
   const Extent cut = !p.crop.none() && pads ? p.crop : wanted;
   const bool fits = planes.height == wanted.height && planes.width == wanted.width;
   if (!fits && p.fit == Preparation::Fit::kNone && p.crop.none() && !pads) {
-    Fail("the picture has {} x {} pixels, the model takes {} x {} and does not resize", picture.height, picture.width,
-         wanted.height, wanted.width);
+    Fail("the image has {} x {} pixels, but the model needs {} x {} and does not resize; resize the file",
+         picture.height, picture.width, wanted.height, wanted.width);
   }
   if (!p.crop.none() || !pads) planes = Crop(planes, cut);
   Normalize(p, planes);
@@ -275,7 +274,7 @@ size_t NearestSize(const std::vector<Extent>& sizes, Extent picture) {
   const auto distance = [&](const Extent& size) {
     const double shape = ratio(double(size.height) / size.width, double(picture.height) / picture.width);
     const double area = ratio(double(size.height) * size.width, double(picture.height) * picture.width);
-    return std::make_pair(std::round(shape * 1e9), area);  // shapes that only rounding tells apart are equal
+    return std::make_pair(std::round(shape * 1e9), area);  // aspect ratios equal up to rounding compare as equal
   };
   size_t best = 0;
   for (size_t i = 1; i < sizes.size(); ++i) {

@@ -1,5 +1,4 @@
-// How a model wants its pictures: what the image processor of its authors does, in the words of the blob's metadata
-// (tools/convert/README.md), and the same done to a picture.
+// Prepares images as the model's image processor does; described by the blob's metadata (tools/convert/README.md).
 #ifndef FOVEA_TOOLS_IMAGE_PREPARATION_H_
 #define FOVEA_TOOLS_IMAGE_PREPARATION_H_
 
@@ -22,27 +21,27 @@ struct Extent {
 
 struct Preparation {
   enum class Fit {
-    kNone,      // pictures are as large as they are
-    kStretch,   // to `size`, whatever their shape
-    kShortest,  // the shorter side becomes size.height, but the longer one at most `most` (0: any)
-    kLongest,   // the longer side becomes size.height
+    kNone,      // no resizing
+    kStretch,   // to `size`, ignoring the aspect ratio
+    kShortest,  // shorter side to size.height, longer side at most `most` (0: no limit)
+    kLongest,   // longer side to size.height
   };
   Fit fit = Fit::kNone;
   Extent size;
   uint32_t most = 0;
-  std::optional<Filter> filter = Filter::kBilinear;  // none: the nearest pixel
+  std::optional<Filter> filter = Filter::kBilinear;  // none: nearest neighbour
   bool exact = false;                                // resized as floats, without rounding
-  Extent crop;                                       // then this much of the middle, zeros where there is less
-  Extent pad;                                        // at last zeros to the right and below, up to this
-  double factor = 1;                                 // of the bytes
-  std::vector<float> mean, deviation;                // then less this, over this; empty: as it is
+  Extent crop;                                       // then the centre of this size, padded with zeros
+  Extent pad;                                        // finally zeros on the right and below, up to this size
+  double factor = 1;                                 // multiplies the bytes
+  std::vector<float> mean, deviation;                // then (x - mean) / deviation, per channel; empty: unchanged
   bool blue_first = false;
 
-  // Of a channel: what is taken from it, and what that is divided by.
+  // Per channel; defaults 0 and 1.
   float Mean(size_t channel) const { return OfChannel(mean, channel, 0); }
   float Deviation(size_t channel) const { return OfChannel(deviation, channel, 1); }
 
-  // The size of what comes of it, which is that of the program if the converter was not asked for another.
+  // The size of the result: that of the program, unless the converter was given another --image-size.
   Extent Made() const;
 
  private:
@@ -51,16 +50,16 @@ struct Preparation {
   }
 };
 
-// As metadata: key and value. And back; fails with the key. Nothing where there are no such keys.
+// Converts to and from metadata (keys and values); parsing fails with the key, and returns nothing without such keys.
 std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& preparation);
 std::optional<Preparation> FromMetadata(const std::function<const char*(const std::string&)>& value);
 
-// Numbers for a program over pictures of `wanted`, channel by channel: 1 channel (grey) or 3. Where it is of another
-// size than what the processor makes, all sizes change in proportion, and what is left over is cut off evenly.
+// The input of a program for images of `wanted` pixels, channel by channel: 1 channel (grey) or 3. If the image
+// processor produces another size, all its sizes are scaled in proportion, and the excess is cropped evenly.
 std::vector<float> Prepare(const Preparation& preparation, const Picture& picture, uint32_t channels, Extent wanted);
 
-// Which of these sizes a picture takes: the one whose shape is nearest to its own, by the logarithm of their ratio; of
-// equal ones that of the nearest area, of equal ones the first.
+// The index of the size for an image: nearest aspect ratio by the logarithm of their quotient, then nearest area, then
+// first.
 size_t NearestSize(const std::vector<Extent>& sizes, Extent picture);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Pictures of another size.
+// Resizes images.
 #include "tools/image/resize.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr int kFraction = 22;  // bits of a weight after the point
+constexpr int kFraction = 22;  // fractional bits of a weight
 
 struct FixedTaps {
   uint32_t first;
@@ -27,7 +27,7 @@ std::vector<FixedTaps> Fixed(const std::vector<Taps>& taps) {
   return fixed;
 }
 
-// One line of a picture, its pixels `from_step` bytes apart.
+// Resizes one line; its pixels are `from_step` bytes apart.
 void ResizeLine(const uint8_t* from, size_t from_step, const std::vector<FixedTaps>& taps, uint8_t* to,
                 size_t to_step) {
   for (const FixedTaps& of : taps) {
@@ -51,7 +51,7 @@ void ResizeLine(const float* from, size_t from_step, const std::vector<Taps>& ta
   }
 }
 
-// Which place of `from` is nearest to each of `to`.
+// The nearest source index for each of `to` indices.
 std::vector<uint32_t> Nearest(uint32_t from, uint32_t to) {
   std::vector<uint32_t> places;
   for (uint32_t i = 0; i < to; ++i) {
@@ -64,7 +64,7 @@ std::vector<uint32_t> Nearest(uint32_t from, uint32_t to) {
 void Check(uint32_t height, uint32_t width) {
   constexpr uint32_t kMost = 1u << 16;
   if (height == 0 || width == 0 || height > kMost || width > kMost) {
-    Fail("a picture cannot become {} x {}", height, width);
+    Fail("an image cannot be resized to {} x {}", height, width);
   }
 }
 

@@ -1,4 +1,4 @@
-// Pictures of another size.
+// Resizes images.
 #ifndef FOVEA_TOOLS_IMAGE_RESIZE_H_
 #define FOVEA_TOOLS_IMAGE_RESIZE_H_
 
@@ -12,11 +12,11 @@
 
 namespace fovea::tools {
 
-// As Pillow computes it for 8 bits: first along the rows, then along the columns, weights and both results in fixed
-// point. Without a filter each pixel is the nearest one.
+// Same results as Pillow for 8 bits: first rows, then columns, with weights and both results in fixed point. Without a
+// filter: nearest neighbour.
 Picture Resize(const Picture& picture, uint32_t height, uint32_t width, std::optional<Filter> filter);
 
-// The same in floating point, without rounding: as PyTorch's antialiased interpolation.
+// Same in floating point, without rounding: as PyTorch's antialiased interpolation.
 struct Planes {
   uint32_t width = 0, height = 0, channels = 0;
   std::vector<float> values;  // channel by channel

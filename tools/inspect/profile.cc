@@ -29,27 +29,27 @@ void Add(void* context, const char* kind, const char* name, uint32_t count) {
 std::string ProfileFor(const std::vector<const Model*>& models, bool taps) {
   Needs needs;
   if (taps) needs.lines.push_back("part taps");
-  std::string text = "# What the library needs for";
+  std::string text = "# Library features needed by";
   for (const Model* model : models) {
     text += " " + model->name();
     fovea_model_needs(model->get(), Add, &needs);
   }
   text += "\n";
-  // Lines of one kind together, whichever model asked for them.
+  // Groups lines by kind.
   std::stable_sort(needs.lines.begin(), needs.lines.end(), [](const std::string& a, const std::string& b) {
     return a.substr(0, a.find(' ')) < b.substr(0, b.find(' '));
   });
   for (const std::string& line : needs.lines) text += line + "\n";
   for (const auto& [name, count] : needs.limits) text += fmt::format("limit {} {}\n", name, count);
   text +=
-      "# One worker of a session at a time; without the line up to 64.\n"
+      "# Sessions have one worker; without this line up to 64.\n"
       "limit workers 1\n"
-      "# What no model asks for: texts and numbers of errors, attention weights.\n"
+      "# Not needed by a model: error texts and details, attention weights (taps).\n"
       "#part errors\n";
   if (!taps) text += "#part taps\n";
   if (std::find(needs.lines.begin(), needs.lines.end(), "part generation") != needs.lines.end()) {
     text +=
-        "# Texts written other than by the best token each time.\n"
+        "# Generation other than greedy.\n"
         "#generate sampling\n"
         "#generate beams\n"
         "#generate drafts\n";

@@ -1,4 +1,4 @@
-// The profile of a build of the library that runs certain models and nothing else.
+// Profile of a build of the library that runs only certain models.
 #ifndef FOVEA_TOOLS_INSPECT_PROFILE_H_
 #define FOVEA_TOOLS_INSPECT_PROFILE_H_
 
@@ -9,8 +9,8 @@
 
 namespace fovea::tools {
 
-// A text for CMake's FOVEA_PROFILE: what any of the models needs, and what no model asks for as comments. `taps`: the
-// program that uses the library asks for attention weights.
+// Text for CMake's FOVEA_PROFILE: what any of the models needs; as comments, features that no model needs. `taps`: the
+// program that uses the library requests attention weights.
 std::string ProfileFor(const std::vector<const Model*>& models, bool taps);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// A C header with the static memory that a model and its sessions need.
+// Writes a C header with static memory for a model and its sessions.
 #include "tools/inspect/static_memory.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string Upper(std::string name) {
   return name;
 }
 
-// What the session's options must say.
+// Macros for the session's options.
 std::string OptionMacros(const std::string& prefix, const Session& session) {
   std::string text = fmt::format("#define {0}PROGRAM {1}u\n#define {0}TILE_ROWS {2}u\n", prefix,
                                  session.request().program, session.Info().tile_rows);
@@ -51,10 +51,10 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
   std::string text = fmt::format(
       "/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n"
-      " * For a library whose matrix products are {}'s.\n",
+      " * For a library with backend {}.\n",
       name, fovea_version(), 8 * sizeof(void*), model.Info().backend);
   for (const auto& [session_name, session] : sessions) {
-    text += fmt::format(" * {}: workers {}, tiles of {} rows. Most rows bound at a time:\n",
+    text += fmt::format(" * {}: workers {}, tiles of {} rows. Maximum rows bound at a time:\n",
                         session_name.empty() ? "session" : session_name, session->request().workers,
                         session->Info().tile_rows);
     for (const fovea_limit& limit : session->request().limits) {
@@ -66,7 +66,7 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
       text += fmt::format(" *   tap on step {} ({})\n", tap.step, model.Step(program, tap.step).name);
     }
   }
-  return text + " * Include it in one source file; the blob itself must stand on a multiple of 64 bytes. */\n";
+  return text + " * Include it in one source file; the blob must be aligned to 64 bytes. */\n";
 }
 
 uint64_t TextBytes(const Model& model, uint64_t longest_text) {

@@ -1,4 +1,4 @@
-// A C header with the static memory that a model and its sessions need.
+// Writes a C header with static memory for a model and its sessions.
 #ifndef FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
 #define FOVEA_TOOLS_INSPECT_STATIC_MEMORY_H_
 
@@ -9,14 +9,14 @@
 
 namespace fovea::tools {
 
-// `name` stands in the names of its memory; empty where there is one session.
+// `name`: part of the names of its memory; empty if there is only one session.
 struct NamedSession {
   std::string name;
   const Session* session;
 };
 
-// For the sessions' limits. `longest_text`: the most bytes of a text that is encoded; 0: none is. `generator_bytes` 0:
-// there is none. The sizes hold for this library version and machines with pointers of the same size.
+// For the sessions' limits. `longest_text`: bytes of the longest text to encode; 0: none. `generator_bytes` 0: no
+// generator. The sizes hold for this library version and machines with pointers of the same size.
 std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSession>& sessions, uint64_t longest_text,
                                uint64_t generator_bytes = 0);
 

@@ -1,4 +1,4 @@
-// Which sentences and words decided.
+// Explains a classification by sentences and words.
 #include "tools/run/explanation.h"
 
 #include <ctype.h>
@@ -12,21 +12,20 @@
 namespace fovea::tools {
 namespace {
 
-// The weights that a level's rows have in their segments, row by row of the whole space; empty where nothing was
-// tapped.
+// The weight of each row of a level in its segment, for the whole space; empty without a tap.
 std::vector<double> ReadWeights(const Session& session, uint32_t space, int tap) {
   if (tap < 0) return {};
   const fovea_weights weights = session.Weights(static_cast<uint32_t>(tap));
   const std::vector<uint32_t> lengths = session.Lengths(space), keys = session.Lengths(weights.key_space);
-  if (keys.size() != lengths.size()) return {};  // the step is none of this level's
+  if (keys.size() != lengths.size()) return {};  // the step does not belong to this level
   std::vector<double> all(std::accumulate(lengths.begin(), lengths.end(), size_t{0}));
-  // The tapped rows are one for each segment, or the first row of each that is not empty.
+  // There is one tapped row for each segment, or for each segment that is not empty.
   uint32_t first = 0, first_key = 0, tapped = 0;
   for (uint32_t segment = 0; segment < lengths.size(); ++segment) {
     if (keys[segment] < lengths[segment]) return {};
     const uint32_t query = weights.query_space == weights.key_space ? first_key : segment;
     if (tapped < weights.rows && weights.query_rows[tapped] == query) {
-      const uint32_t front = keys[segment] - lengths[segment];  // rows in front, where the keys' space extends this one
+      const uint32_t front = keys[segment] - lengths[segment];  // prepended rows, if the keys' space extends this one
       const float* row = weights.data + static_cast<size_t>(tapped) * weights.heads * weights.stride + front;
       std::copy(row, row + lengths[segment], all.begin() + first);
       ++tapped;
@@ -38,10 +37,10 @@ std::vector<double> ReadWeights(const Session& session, uint32_t space, int tap)
 }
 
 bool IsWordByte(uint8_t byte) { return byte >= 0x80 || isalnum(byte) != 0 || byte == '_'; }
-// The first byte of a character of scripts that are written without spaces.
+// The first UTF-8 byte of a character in a script without spaces (CJK).
 bool IsIdeograph(uint8_t byte) { return byte >= 0xe3 && byte <= 0xe9; }
 
-// Do two tokens that touch belong to one word?
+// Whether two adjacent tokens belong to one word.
 bool Joined(const std::string& text, uint32_t end, uint32_t begin) {
   if (end != begin || begin == 0 || begin >= text.size()) return false;
   const auto left = static_cast<uint8_t>(text[begin - 1]), right = static_cast<uint8_t>(text[begin]);
@@ -50,10 +49,10 @@ bool Joined(const std::string& text, uint32_t end, uint32_t begin) {
 
 struct Part {
   uint32_t first, count;  // tokens of the text
-  double share;           // of the whole text
+  double share;           // share of the whole text
 };
 
-// Adds words and tokens of a sentence, or of a whole text, whose first token is row `row` of `weights`.
+// Adds words and tokens of a sentence or text whose first token is row `row` of `weights`.
 void AddWords(const Tokenizer& tokenizer, const std::string& text, const Tokens& tokens, const Part& part,
               const double* weights, OrderedJson& out) {
   OrderedJson list = OrderedJson::array(), words = OrderedJson::array();
@@ -93,7 +92,7 @@ void AddWords(const Tokenizer& tokenizer, const std::string& text, const Tokens&
   out["token_weights"] = list;
 }
 
-// Indices of the entries with the greatest numbers under `key`.
+// Indices of the `top` entries with the largest numbers under `key`.
 std::vector<size_t> Most(const OrderedJson& list, const char* key, uint32_t top) {
   std::vector<size_t> order(list.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -183,7 +182,7 @@ void PrintExplanation(std::ostream& out, const OrderedJson& prediction, uint32_t
   if (!prediction.contains("sentences")) return;
   const OrderedJson& sentences = prediction["sentences"];
   if (prediction.contains("dropped_sentences")) {
-    out << fmt::format("  (cut after {} sentences, {} dropped)\n", sentences.size(),
+    out << fmt::format("  (truncated to {} sentences, {} dropped)\n", sentences.size(),
                        prediction["dropped_sentences"].get<uint64_t>());
   }
   if (sentences.empty() || !sentences[0].contains("share")) return;

@@ -1,5 +1,5 @@
-// Which sentences and words decided: weights of the attention steps that the model's metadata names for its levels,
-// beside the bytes of the text they stand for.
+// Explains a classification by sentences and words: weights of the attention pooling operations that the model's
+// metadata names, with the byte ranges of the text.
 #ifndef FOVEA_TOOLS_RUN_EXPLANATION_H_
 #define FOVEA_TOOLS_RUN_EXPLANATION_H_
 
@@ -11,15 +11,15 @@
 
 namespace fovea::tools {
 
-// Metadata "explain.<space>" as tools/convert/README.md says, of those spaces that tokens and sentences are rows of.
+// Reads metadata "explain.<space>" (tools/convert/README.md) for the spaces whose rows are tokens and sentences.
 class Explainer {
  public:
   Explainer(const Model& model, uint32_t program);
 
-  // To be the first of the session's taps; none if the model does not say what decides.
+  // The taps, to be the first taps of the session; none if the model has no such metadata.
   const std::vector<fovea_tap>& taps() const { return taps_; }
 
-  // For each text what is added to its prediction: "sentences" of a document, "words" and "token_weights" of a text.
+  // Additions to the prediction of each text: "sentences" of a document, "words" and "token_weights" of a text.
   std::vector<OrderedJson> Explain(const Tokenizer& tokenizer, const Session& session,
                                    const std::vector<std::string>& texts, const std::vector<Tokens>& tokens) const;
 
@@ -35,7 +35,7 @@ class Explainer {
   std::vector<fovea_tap> taps_;
 };
 
-// The `top` sentences that decided most, each with as many words; or of a single text the words.
+// Prints the `top` sentences with the largest weights and `top` words of each; for a single text, the words.
 void PrintExplanation(std::ostream& out, const OrderedJson& prediction, uint32_t top);
 
 }  // namespace fovea::tools

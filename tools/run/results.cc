@@ -8,10 +8,10 @@
 namespace fovea::tools {
 namespace {
 
-// The longest list of names in a message.
+// Most names listed in a message.
 constexpr size_t kMostNames = 40;
 
-// * stands for anything. What it may stand for grows only where the rest does not fit, so a name is read a few times.
+// Wildcard matching; * extends only on a mismatch, so the time is bounded by the product of the lengths.
 bool Fits(const std::string& name, const std::string& pattern) {
   size_t at = 0, in = 0, star = std::string::npos, after = 0;
   while (at < name.size()) {
@@ -28,7 +28,7 @@ bool Fits(const std::string& name, const std::string& pattern) {
   return std::all_of(pattern.begin() + static_cast<ptrdiff_t>(in), pattern.end(), [](char c) { return c == '*'; });
 }
 
-// Names that metadata "alias.<name>" gives to values, besides their own.
+// Names that metadata "alias.<name>" gives to values, in addition to their names in the program.
 std::vector<std::string> AliasesOf(const Model& model) {
   const std::string prefix = "alias.";
   std::vector<std::string> names;
@@ -65,7 +65,7 @@ class Collector {
       results_.attentions.emplace_back(name, *step);
     }
     const auto none = [&](const char* what) {
-      results_.left_out.push_back(fmt::format("{}.N: program {} names none; --values '*' writes what it has", what,
+      results_.left_out.push_back(fmt::format("{}.N: program {} has none; --values '*' writes all values", what,
                                               model_.Program(program_).name));
     };
     if (results_.values.size() == before) none("hidden_states");
@@ -83,7 +83,7 @@ class Collector {
       if (info.role == FOVEA_ROLE_INPUT) {
         results_.left_out.push_back(fmt::format("{}: it is an input", name));
       } else if (model_.Space(info.space).is_cached != 0) {
-        results_.left_out.push_back(fmt::format("{}: its rows are kept with the texts, from run to run", name));
+        results_.left_out.push_back(fmt::format("{}: it is in a cached space (KV cache)", name));
       } else {
         AddValue(name, value);
       }
@@ -105,7 +105,7 @@ class Collector {
     if (found) return;
     const size_t count = names.size();
     if (count > kMostNames) names.resize(kMostNames);
-    Fail("{}: program {} has no value or attention step '{}'; its values are {}{}", model_.name(),
+    Fail("{}: program {} has no value or attention operation '{}'; its values: {}{}", model_.name(),
          model_.Program(program_).name, pattern, fmt::join(names, ", "),
          count > kMostNames ? fmt::format(" and {} more", count - kMostNames) : "");
   }
@@ -120,7 +120,7 @@ class Collector {
     if (std::none_of(list->begin(), list->end(), same)) list->emplace_back(name, index);
   }
   void AddValue(const std::string& name, uint32_t value) { Add(name, value, &results_.values); }
-  // A step has one tap.
+  // An operation has one tap.
   void AddStep(const std::string& name, uint32_t step) {
     const auto same = [&](const auto& known) { return known.second == step; };
     if (std::none_of(results_.attentions.begin(), results_.attentions.end(), same)) {

@@ -1,4 +1,4 @@
-// What `fovea run` writes of a program: outputs, and values and attention steps that are asked for.
+// The results that `fovea run --input` writes: outputs, and requested values and attention maps.
 #ifndef FOVEA_TOOLS_RUN_RESULTS_H_
 #define FOVEA_TOOLS_RUN_RESULTS_H_
 
@@ -11,15 +11,15 @@
 namespace fovea::tools {
 
 struct Results {
-  // Names under which they are written, with the value or attention step of each.
+  // Result name, and index of the value or attention operation.
   std::vector<std::pair<std::string, uint32_t>> values, attentions;
-  // What was asked for and is not written, and why.
+  // Requested names that are not written, with the reason.
   std::vector<std::string> left_out;
 };
 
-// Outputs, and what models of published libraries call their results. `trace`: hidden_states.N and attentions.N too.
-// `patterns`: names of other values and attention steps, in which * stands for anything; a step that is called like a
-// value is written as <name>.weights. Fails where one of them names nothing.
+// Outputs by the names of published libraries. `trace`: also hidden_states.N and attentions.N. `patterns`: names of
+// additional values and attention operations, with * as wildcard; an operation with the same name as a value is written
+// as <name>.weights. Fails for a pattern that matches nothing.
 Results ResultsOf(const Model& model, uint32_t program, bool trace, const std::vector<std::string>& patterns);
 
 }  // namespace fovea::tools

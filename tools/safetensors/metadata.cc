@@ -1,4 +1,4 @@
-// What the header of a safetensors file says beside the tensors.
+// The metadata in the header of a safetensors file.
 #include "tools/safetensors/metadata.h"
 
 #include <string.h>

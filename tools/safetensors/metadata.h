@@ -1,4 +1,4 @@
-// What the header of a safetensors file says beside the tensors.
+// The metadata in the header of a safetensors file.
 #ifndef FOVEA_TOOLS_SAFETENSORS_METADATA_H_
 #define FOVEA_TOOLS_SAFETENSORS_METADATA_H_
 
@@ -13,10 +13,10 @@ namespace fovea::tools {
 
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
-// Of the bytes of a file that ParseSafetensors takes. Fails where a value is no text.
+// Reads the metadata from the bytes of a file that ParseSafetensors accepts. Fails if a value is not a string.
 SafetensorsMetadata ParseSafetensorsMetadata(const uint8_t* data, uint64_t size, const std::string& where);
 
-// A file that the writer made, with more to say.
+// Adds metadata to the bytes of a file from SafetensorsWriter.
 std::string WithMetadata(const std::string& file, const std::vector<std::pair<std::string, std::string>>& metadata);
 
 }  // namespace fovea::tools

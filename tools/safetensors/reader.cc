@@ -1,4 +1,4 @@
-// Reading safetensors: a u64 header size, a JSON header, then the bytes that it describes. The file is not trusted.
+// Reads safetensors: a u64 header size, a JSON header, then the data. The file is not trusted.
 #include <string.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ T Load(const uint8_t* data) {
   return value;
 }
 
-// Calls `use` with element i as its own type, whatever that is.
+// Calls `use` with element i in its stored type.
 template <typename Use>
 void ForEach(const StoredTensor& tensor, const Use& use) {
   const uint64_t count = tensor.count();

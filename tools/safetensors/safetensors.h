@@ -1,4 +1,4 @@
-// Tensors of a safetensors file: read in place from a mapped file, or written.
+// Reads tensors of a safetensors file in place from a mapped file, or writes them.
 #ifndef FOVEA_TOOLS_SAFETENSORS_SAFETENSORS_H_
 #define FOVEA_TOOLS_SAFETENSORS_SAFETENSORS_H_
 
@@ -28,26 +28,26 @@ struct StoredTensor {
 
 using StoredTensors = std::map<std::string, StoredTensor>;
 
-// Any element type, converted (f64 and integers are rounded).
+// Converts any element type; f64 and integers are rounded.
 std::vector<float> ToFloats(const StoredTensor& tensor);
 std::vector<int64_t> ToIntegers(const StoredTensor& tensor);
 std::string ShapeText(const std::vector<uint64_t>& shape);
 
-// The tensors in the bytes of a file; they point into `data`. Every offset, size and shape is checked. `where` begins
+// The tensors in the bytes of a file, as pointers into `data`. Every offset, size and shape is checked. `where` begins
 // messages.
 StoredTensors ParseSafetensors(const uint8_t* data, uint64_t size, const std::string& where);
 
-// The tensors of a file, or of all files that a `*.safetensors.index.json` names.
+// The tensors of a file, or of all files listed in a `*.safetensors.index.json`.
 class SafetensorsReader {
  public:
   explicit SafetensorsReader(const std::string& path);
 
   const StoredTensors& tensors() const { return tensors_; }
-  // nullptr if there is none of that name.
+  // nullptr if there is no tensor of that name.
   const StoredTensor* Find(const std::string& name) const;
-  // Fails with the file and the name.
+  // Fails with the file and the name if there is no such tensor.
   const StoredTensor& Get(const std::string& name) const;
-  // A tensor of these has been read: its bytes need not stay in memory.
+  // Lets the kernel drop the bytes of a tensor that has been read from memory.
   void Forget(const StoredTensor& tensor) const;
 
  private:
@@ -61,7 +61,7 @@ class SafetensorsWriter {
  public:
   void AddFloats(const std::string& name, const std::vector<uint64_t>& shape, const float* values);
   void AddIntegers(const std::string& name, const std::vector<uint64_t>& shape, const int64_t* values);
-  // Bytes as they are to stand in the file.
+  // `values`: the bytes to store.
   void Add(const std::string& name, ElementType type, const std::vector<uint64_t>& shape, const void* values);
 
   std::string Bytes() const;

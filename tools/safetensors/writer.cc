@@ -1,4 +1,4 @@
-// Writing safetensors. The data start and every tensor whose size allows stand on multiples of 8 bytes.
+// Writes safetensors. The data, and every tensor whose size allows it, are aligned to 8 bytes.
 #include <string.h>
 
 #include <nlohmann/json.hpp>

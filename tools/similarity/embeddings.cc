@@ -1,4 +1,4 @@
-// Texts and pictures as directions.
+// Embeddings of texts and images as directions.
 #include "tools/similarity/embeddings.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ std::vector<double> Direction(const Matrix& rows, uint32_t row) {
 
 std::string Filled(const std::string& prompt, const std::string& text) {
   const size_t at = prompt.find("{}");
-  if (at == std::string::npos) Fail("--prompt '{}' has no {{}} in which a text could stand", prompt);
+  if (at == std::string::npos) Fail("--prompt '{}' has no {{}} to be replaced by the text", prompt);
   return prompt.substr(0, at) + text + prompt.substr(at + 2);
 }
 
@@ -46,7 +46,7 @@ std::optional<double> Number(const Model& model, const char* key) {
   char* end = nullptr;
   const double number = strtod(text, &end);
   if (end == text || *end != '\0' || !std::isfinite(number))
-    Fail("{}: metadata {}: '{}' is no number", model.name(), key, text);
+    Fail("{}: metadata {}: '{}' is not a number", model.name(), key, text);
   return number;
 }
 
@@ -61,10 +61,10 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
   }
   const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
   const bool sparse = TaskOf(model, run.session->request().program) == Task::kMaskedWords;
-  if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings to cut", model.name());
-  const Embeddings embeddings = sparse
-                                    ? Embeddings{SparseWeightsOf(model, *run.session, run.tokens), "weights of words"}
-                                    : ReadEmbeddings(model, *run.session, options.dimensions);
+  if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings; leave out --dimensions", model.name());
+  const Embeddings embeddings =
+      sparse ? Embeddings{SparseWeightsOf(model, *run.session, run.tokens), "sparse word weights"}
+             : ReadEmbeddings(model, *run.session, options.dimensions);
   Directions made = {{}, embeddings.source, sparse};
   const size_t each = prompts.empty() ? 1 : prompts.size();
   for (uint32_t i = 0; i < filled.size(); ++i) {
@@ -98,7 +98,7 @@ std::vector<std::vector<double>> Cosines(const Directions& a, const Directions& 
     cosines.emplace_back();
     for (const std::vector<double>& column : b.rows) {
       if (row.size() != column.size())
-        Fail("embeddings of {} and {} numbers cannot be compared", row.size(), column.size());
+        Fail("embeddings of {} and {} dimensions cannot be compared", row.size(), column.size());
       cosines.back().push_back(Dot(row, column));
     }
   }
@@ -121,7 +121,7 @@ std::optional<Matching> MatchingOf(const Model& model) {
   const char* kind = model.Metadata("matching");
   if (kind == nullptr) return std::nullopt;
   const std::string name = kind;
-  if (name != "softmax" && name != "sigmoid") Fail("{}: metadata matching: '{}' is not known", model.name(), name);
+  if (name != "softmax" && name != "sigmoid") Fail("{}: metadata matching: '{}' is unknown", model.name(), name);
   return Matching{name == "sigmoid", Number(model, "logit_scale").value_or(1), Number(model, "logit_bias").value_or(0)};
 }
 

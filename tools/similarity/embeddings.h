@@ -1,4 +1,4 @@
-// Texts and pictures as directions, and what a model makes of the cosines between them.
+// Embeddings of texts and images as directions, and similarities between them.
 #ifndef FOVEA_TOOLS_SIMILARITY_EMBEDDINGS_H_
 #define FOVEA_TOOLS_SIMILARITY_EMBEDDINGS_H_
 
@@ -12,13 +12,13 @@
 
 namespace fovea::tools {
 
-// Rows of length 1 (or 0), and what they were in the model; of a masked language model weights of words (sparse.h),
-// as they are.
+// Rows of length 1 (or 0), and the name of the output; for a masked language model, sparse word weights (sparse.h)
+// without normalisation.
 struct Directions {
   std::vector<std::vector<double>> rows;
   std::string source;
   bool sparse = false;
-  std::vector<uint64_t> dropped = {};  // tokens of each text that the model did not read
+  std::vector<uint64_t> dropped = {};  // tokens of each text beyond the model's limit
 };
 
 struct EmbeddingOptions {
@@ -26,23 +26,23 @@ struct EmbeddingOptions {
   uint32_t dimensions = 0;  // see ReadEmbeddings
 };
 
-// `prompts`: each text is put in place of "{}" in each of them, and its direction is the mean of those; none: the text
-// itself.
+// `prompts`: templates whose "{}" is replaced by the text; a text's direction is the mean over them. Without prompts:
+// the direction of the text itself.
 Directions DirectionsOfTexts(const Model& model, const std::string& program, const std::vector<std::string>& texts,
                              const std::vector<std::string>& prompts, const EmbeddingOptions& options);
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options);
 
-// Of sparse rows, which have any length, dot products.
+// Cosines; for sparse rows, which are not normalised, dot products.
 std::vector<std::vector<double>> Cosines(const Directions& a, const Directions& b);
 
-// How a model compares, by its metadata matching, logit_scale and logit_bias.
+// How the model turns cosines into probabilities: metadata matching, logit_scale and logit_bias.
 struct Matching {
-  bool each = false;  // every text by itself (a sigmoid), not one text of all (a softmax)
+  bool each = false;  // per text (sigmoid), instead of over all texts (softmax)
   double scale = 1, bias = 0;
 
   double Logit(double cosine) const { return scale * cosine + bias; }
-  std::vector<double> Probabilities(const std::vector<double>& cosines) const;  // of one picture, by text
+  std::vector<double> Probabilities(const std::vector<double>& cosines) const;  // for each text, for one image
 };
 std::optional<Matching> MatchingOf(const Model& model);
 

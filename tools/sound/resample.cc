@@ -1,4 +1,4 @@
-// The same sound at another rate.
+// Changes the sampling rate of a sound.
 #include "tools/sound/resample.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kCrossings = 32, kBeta = 9;
 
-// Of the first kind, order zero.
+// Modified Bessel function of the first kind, order zero.
 double Bessel(double x) {
   double sum = 1, term = 1;
   for (int i = 1; term > sum * 1e-17; ++i) {
@@ -24,7 +24,7 @@ double Bessel(double x) {
   return sum;
 }
 
-// A sinc under Kaiser's window, x in crossings.
+// Sinc with a Kaiser window, x in zero crossings.
 double LowPass(double x) {
   if (fabs(x) >= kCrossings) return 0;
   const double place = x / kCrossings, sinc = x == 0 ? 1 : sin(kPi * x) / (kPi * x);
@@ -36,9 +36,9 @@ uint32_t Gcd(uint32_t a, uint32_t b) { return b == 0 ? a : Gcd(b, a % b); }
 }  // namespace
 
 Sound Resample(const Sound& sound, uint32_t rate) {
-  if (rate == 0 || rate > kMaxSampleRate) Fail("{} samples in a second", rate);
+  if (rate == 0 || rate > kMaxSampleRate) Fail("a sampling rate of {} Hz is out of range", rate);
   if (rate == sound.rate) return sound;
-  // Sample i lies at i * down / up; a table for each of its places between two samples.
+  // Output sample i is at input position i * down / up; one filter for each fractional position.
   const uint32_t common = Gcd(rate, sound.rate), up = rate / common, down = sound.rate / common;
   const double cutoff = std::min(1.0, static_cast<double>(up) / down);
   const auto half = static_cast<int64_t>(ceil(kCrossings / cutoff));

@@ -1,4 +1,4 @@
-// The same sound at another rate.
+// Changes the sampling rate of a sound.
 #ifndef FOVEA_TOOLS_SOUND_RESAMPLE_H_
 #define FOVEA_TOOLS_SOUND_RESAMPLE_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// A low pass at the lower one of both rates, by a windowed sinc of 32 crossings to each side.
+// Low-pass filter at the lower of both rates: windowed sinc with 32 zero crossings on each side.
 Sound Resample(const Sound& sound, uint32_t rate);
 
 }  // namespace fovea::tools

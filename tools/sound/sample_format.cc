@@ -1,4 +1,4 @@
-// How a WAVE file stores its samples: Microsoft's WAVEFORMATEX and WAVEFORMATEXTENSIBLE, ITU-T G.711 for A- and mu-law.
+// Sample formats of WAVE files: Microsoft's WAVEFORMATEX and WAVEFORMATEXTENSIBLE, ITU-T G.711 for A-law and mu-law.
 #include "tools/sound/sample_format.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ double FloatAt(const uint8_t* at, uint32_t bytes) {
   return wide;
 }
 
-// Both have a sign, three bits of an exponent and four of a mantissa.
+// Both have a sign bit, three bits of exponent and four of mantissa.
 int32_t FromMuLaw(uint8_t code) {
   const uint8_t bits = static_cast<uint8_t>(~code);
   const int32_t size = ((((bits & 15) << 3) + 0x84) << (bits >> 4 & 7)) - 0x84;
@@ -89,24 +89,23 @@ SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size) {
   uint32_t kind = number(0, 2);
   format.channels = number(2, 2), format.rate = number(4, 4), format.bits = number(14, 2);
   const uint32_t frame = number(12, 2), container = format.bits;
-  if (format.channels == 0 || format.channels > kMaxChannels) Fail("{} channels are not read", format.channels);
-  if (format.rate == 0 || format.rate > kMaxSampleRate) Fail("{} samples in a second are not read", format.rate);
+  if (format.channels == 0 || format.channels > kMaxChannels) Fail("{} channels are not supported", format.channels);
+  if (format.rate == 0 || format.rate > kMaxSampleRate) Fail("a sampling rate of {} Hz is not supported", format.rate);
   if (kind == kExtensible && size >= 40) {
     kind = number(24, 2), format.extensible = true;
     const uint32_t valid = number(18, 2);
-    if (valid > container) Fail("{} bits of samples of {} bits cannot count", valid, container);
+    if (valid > container) Fail("{} valid bits exceed samples of {} bits", valid, container);
     if (valid != 0 && kind == kPcm) format.bits = valid;
   }
   format.bytes = frame / format.channels;
   const bool known = kind == kPcm || kind == kFloat || kind == kALaw || kind == kMuLaw;
   if (known && (frame % format.channels != 0 || format.bytes * 8 < container)) {
-    Fail("{} bytes of a frame are not {} channels of {} bits each: the format chunk contradicts itself", frame,
-         format.channels, container);
+    Fail("frames of {} bytes do not match {} channels of {} bits each", frame, format.channels, container);
   }
   const std::optional<Coding> coding = CodingOf(kind, format);
   if (!coding) {
-    Fail("samples of {} with {} bits in {} bytes are not read; {}: convert the file first", NameOf(kind), format.bits,
-         format.bytes, kReadAre);
+    Fail("samples of {} with {} bits in {} bytes are not supported; {}: convert the file first", NameOf(kind),
+         format.bits, format.bytes, kReadAre);
   }
   format.coding = *coding;
   return format;
@@ -125,12 +124,12 @@ std::string FindBits(const uint8_t* samples, uint64_t size, SampleFormat* format
   if (upper || (format->extensible && !lower)) return "";
   if (!lower) {
     Fail(
-        "samples of {} bits in {} bytes use more of their bits, so that it is unknown which ones count; convert the "
+        "samples of {} bits in {} bytes use more of their bits, so their position is unknown; convert the "
         "file to {} bits",
         format->bits, format->bytes, all);
   }
   format->coding = Coding::kLower;
-  return fmt::format("samples of {} bits are read from the lower bits of their {} bytes, as they look", format->bits,
+  return fmt::format("samples of {} bits are read from the lower bits of their {} bytes, by their values", format->bits,
                      format->bytes);
 }
 

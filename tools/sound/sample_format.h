@@ -1,4 +1,4 @@
-// How a WAVE file stores its samples, and one of them as a number.
+// Sample formats of WAVE files, and decoding of a sample.
 #ifndef FOVEA_TOOLS_SOUND_SAMPLE_FORMAT_H_
 #define FOVEA_TOOLS_SOUND_SAMPLE_FORMAT_H_
 
@@ -12,29 +12,29 @@ constexpr uint32_t kMaxSampleRate = 1000000;
 
 struct SampleFormat {
   enum class Coding {
-    kUnsigned,  // one byte, 128 is zero
+    kUnsigned,  // one byte with offset 128
     kUpper,     // two's complement in the upper bits of its bytes
-    kLower,     // in the lower bits, the sign repeated above
+    kLower,     // in the lower bits, sign-extended
     kFloat,
     kALaw,
     kMuLaw
   };
   Coding coding = Coding::kUpper;
   uint32_t channels = 0, rate = 0;
-  uint32_t bits = 0, bytes = 0;  // bits that count, and the bytes that hold them
-  bool extensible = false;       // states where the bits are
+  uint32_t bits = 0, bytes = 0;  // significant bits, and bytes per sample
+  bool extensible = false;       // specifies the position of the bits
 
   uint64_t frame() const { return uint64_t{channels} * bytes; }
 };
 
-// Of the "fmt " chunk. Fails with the name of what is not read.
+// Parses the "fmt " chunk. Fails with the name of an unsupported format.
 SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size);
 
-// Where the bits of samples are that have fewer than their bytes: in the upper ones as the standard says, unless all of
-// these samples show that they are in the lower ones. Returns a note if it had to look; fails if neither can be.
+// Determines the position of samples that have fewer bits than their bytes: the upper bits, by the standard, unless all
+// samples show that they are the lower bits. Returns a note if it examined them; fails if neither is possible.
 std::string FindBits(const uint8_t* samples, uint64_t size, SampleFormat* format);
 
-// From -1 to 1, floats as they are.
+// In [-1, 1]; floats unchanged.
 double SampleAt(const SampleFormat& format, const uint8_t* at);
 
 // Little-endian, at most eight bytes.

@@ -1,4 +1,4 @@
-// A sound: one channel of samples from -1 to 1.
+// A sound: one channel of samples in [-1, 1].
 #ifndef FOVEA_TOOLS_SOUND_SOUND_H_
 #define FOVEA_TOOLS_SOUND_SOUND_H_
 
@@ -10,9 +10,9 @@
 namespace fovea::tools {
 
 struct Sound {
-  uint32_t rate = 0;  // samples in a second
+  uint32_t rate = 0;  // samples per second
   std::vector<float> samples;
-  std::vector<std::string> notes = {};  // what its file lacked, and what was assumed; for the user to read
+  std::vector<std::string> notes = {};  // assumptions about its file and missing parts, for the user
   double seconds() const { return static_cast<double>(samples.size()) / rate; }
 };
 

@@ -1,4 +1,4 @@
-// Sound files: RIFF WAVE; RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) where sizes have 64 bits.
+// Reads audio files: RIFF WAVE; RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) for sizes of 64 bits.
 #include "tools/sound/wav.h"
 
 #include <fmt/format.h>
@@ -18,16 +18,16 @@ namespace fovea::tools {
 namespace {
 
 constexpr uint64_t kChunkHead = 8, kFileHead = 12;
-constexpr uint64_t kIn64Bits = 0xffffffff;  // as a size: "ds64" has it
-// Writers to pipes give the largest sizes that there are, or almost: sox 0x7ffff000, arecord 0x7fffffff or 0x80000000,
+constexpr uint64_t kIn64Bits = 0xffffffff;  // as a size: the size is in "ds64"
+// Programs that write to pipes give a size close to the maximum: sox 0x7ffff000, arecord 0x7fffffff or 0x80000000,
 // ffmpeg 0xffffffff.
 constexpr uint64_t kLeastUnknown = 0x7ffff000;
 
 bool Begins(const uint8_t* at, const char* with) { return memcmp(at, with, strlen(with)) == 0; }
 
-// What a file is that is no WAVE file, by its first 12 bytes.
+// The kind of a file that is not WAVE, by its first 12 bytes.
 const char* OtherKind(const uint8_t* data) {
-  if (Begins(data, "RIFX")) return "RIFX, RIFF WAVE with its bytes in the other order";
+  if (Begins(data, "RIFX")) return "RIFX, big-endian RIFF WAVE";
   if (Begins(data, "RIFF")) return "RIFF, but not of WAVE";
   if (Begins(data, "riff")) return "Wave64";
   if (Begins(data, "fLaC")) return "FLAC";
@@ -56,17 +56,17 @@ class Reader {
 
  private:
   void CheckKind() {
-    if (size_ == 0) Fail("it is empty");
+    if (size_ == 0) Fail("the file is empty");
     const char* const other = size_ < kFileHead ? nullptr : OtherKind(data_);
     large_ = size_ >= kFileHead && (Begins(data_, "RF64") || Begins(data_, "BW64"));
     if (size_ >= kFileHead && (large_ || Begins(data_, "RIFF")) && Begins(data_ + 8, "WAVE")) return;
-    if (other != nullptr) Fail("it is no RIFF WAVE file but {}; convert it, with sox or ffmpeg for example", other);
-    Fail("it is no RIFF WAVE file");
+    if (other != nullptr) Fail("it is {}, not a RIFF WAVE file; convert it, with sox or ffmpeg for example", other);
+    Fail("it is not a RIFF WAVE file");
   }
 
   void Note(std::string note) { sound_.notes.push_back(std::move(note)); }
 
-  // Returns where the next one begins.
+  // Returns the position of the next chunk.
   uint64_t ReadChunk(uint64_t at) {
     const uint8_t *const head = data_ + at, *const content = head + kChunkHead;
     const uint64_t left = size_ - at - kChunkHead;
@@ -77,14 +77,14 @@ class Reader {
       pieces_.emplace_back(content, bytes);
     } else if (bytes > left) {
       if (pieces_.empty()) Fail("it ends within chunk {}: {} bytes of {}", Id(head), left, bytes);
-      Note(fmt::format("its last {} bytes are no chunk and are left out", kChunkHead + left));
+      Note(fmt::format("its last {} bytes are not a chunk and are ignored", kChunkHead + left));
       return size_;
     } else if (Begins(head, "fmt ") && pieces_.empty()) {
       format_ = ReadSampleFormat(content, bytes);
     } else if (Begins(head, "ds64")) {
       ReadSizes(content, bytes);
     } else if (Begins(head, "LIST") && bytes >= 4 && Begins(content, "wavl")) {
-      Fail("its samples are in a list of pieces (wavl), which is not read; convert it");
+      Fail("its samples are in a wavl list, which is not supported; convert it");
     }
     const uint64_t next = at + kChunkHead + bytes;
     return next + (bytes % 2 == 1 && !IsPlain(next) ? 1 : 0);
@@ -99,7 +99,7 @@ class Reader {
     return found == sizes_.end() ? bytes : found->second;
   }
 
-  // Chunk "ds64": of the file, of its samples, their number, and a table of other chunks.
+  // Chunk "ds64": sizes of the file and of the samples, their number, and a table for other chunks.
   void ReadSizes(const uint8_t* content, uint64_t bytes) {
     constexpr uint64_t kEntries = 28, kEntry = 12;
     if (bytes < kEntries - 4) Fail("chunk ds64 has {} bytes, at least {} are needed", bytes, kEntries - 4);
@@ -109,14 +109,14 @@ class Reader {
     }
   }
 
-  // Some writers leave out the byte that makes a chunk's size even.
+  // Some writers omit the padding byte after a chunk of odd size.
   bool IsPlain(uint64_t at) const {
     if (at + kChunkHead > size_) return false;
     return Begins(data_ + at, "data") || Begins(data_ + at, "fmt ") || Begins(data_ + at, "LIST") ||
            Begins(data_ + at, "fact");
   }
 
-  // Whether there is nothing but whole chunks from here on.
+  // Whether only whole chunks follow.
   bool AreChunks(const uint8_t* from, uint64_t left) const {
     while (left >= kChunkHead) {
       for (int i = 0; i < 4; ++i) {
@@ -130,22 +130,22 @@ class Reader {
     return left == 0;
   }
 
-  // Bytes of samples, where the file states `bytes` and `left` follow.
+  // Size of the samples, given the stated `bytes` and the `left` bytes that follow.
   uint64_t SamplesIn(const uint8_t* content, uint64_t bytes, uint64_t left) {
     if (bytes == 0 && !AreChunks(content, left)) {
-      Note("it gives its samples the size 0, as a recorder that was cut off leaves it: all that follows is read");
+      Note("the size of its samples is 0, as after an interrupted recording; everything that follows is read");
       return left;
     }
     const uint64_t frame = format_->frame(), rest = bytes % frame;
     if (bytes <= left) {
-      if (rest != 0) Note(fmt::format("its last {} bytes are no whole sample and are left out", rest));
+      if (rest != 0) Note(fmt::format("its last {} bytes are not a whole sample and are ignored", rest));
       return bytes;
     }
     if (bytes < kLeastUnknown || sizes_.count("data") != 0) {
       const auto seconds = [&](uint64_t of) {
         return static_cast<double>(of / frame) / static_cast<double>(format_->rate);
       };
-      Note(fmt::format("the file ends early: {:.2f} of {:.2f} s are there", seconds(left), seconds(bytes)));
+      Note(fmt::format("the file is truncated: {:.2f} of {:.2f} s are present", seconds(left), seconds(bytes)));
     }
     return left;
   }
@@ -161,7 +161,7 @@ class Reader {
       double sum = 0;
       for (uint64_t c = 0; c < format.channels; ++c) sum += SampleAt(format, samples + at + c * format.bytes);
       const auto sample = static_cast<float>(sum / format.channels);
-      if (!std::isfinite(sample)) Fail("sample {} is no number", sound_.samples.size());
+      if (!std::isfinite(sample)) Fail("sample {} is not finite", sound_.samples.size());
       sound_.samples.push_back(sample);
     }
   }
@@ -170,8 +170,8 @@ class Reader {
   const uint64_t size_;
   bool large_ = false;
   std::optional<SampleFormat> format_;
-  std::map<std::string, uint64_t> sizes_;                    // by "ds64"
-  std::vector<std::pair<const uint8_t*, uint64_t>> pieces_;  // of samples
+  std::map<std::string, uint64_t> sizes_;                    // chunk sizes in "ds64"
+  std::vector<std::pair<const uint8_t*, uint64_t>> pieces_;  // byte ranges of samples
   Sound sound_;
 };
 

@@ -1,4 +1,4 @@
-// Sound files: RIFF WAVE, also RF64 and BW64.
+// Reads audio files: RIFF WAVE, also RF64 and BW64.
 #ifndef FOVEA_TOOLS_SOUND_WAV_H_
 #define FOVEA_TOOLS_SOUND_WAV_H_
 
@@ -10,10 +10,10 @@
 
 namespace fovea::tools {
 
-// PCM of up to 32 bits, floats of 32 or 64, A-law and mu-law; several channels become their mean. Sizes that the writer
-// did not know (pipes) or had not written yet (recorders that were cut off) mean all that follows; of a file that ends
-// early what is there is read: notes tell of both. Fails with the file and what is wrong; ReadWav also where
-// there are no samples. "-" is standard input.
+// Reads PCM of up to 32 bits, floats of 32 or 64, A-law and mu-law; several channels are averaged. A size that the
+// writer did not know (pipes) or had not yet written (interrupted recorders) means all bytes that follow; of a
+// truncated file the existing samples are read; notes report both. Fails with the file and the fault; ReadWav also for
+// a file without samples. "-" is standard input.
 Sound ReadWav(const std::string& path);
 Sound ParseWav(const uint8_t* data, uint64_t size);
 

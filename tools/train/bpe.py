@@ -25,7 +25,7 @@ def word_pattern():
 
 
 def byte_characters():
-    """The character that stands for each byte: itself where it is printable, else one from 256 on."""
+    """The character that represents each byte: itself if it is printable, else one from 256 on."""
     plain = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
     others = itertools.count(256)
     return [chr(b) if b in plain else chr(next(others)) for b in range(256)]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Are the sentences that the library finds in the held-out documents those that the model was measured with?"""
+"""Checks that the library splits the held-out documents into the sentences that the model was measured with."""
 
 import argparse
 import ctypes

@@ -16,7 +16,7 @@ FORMS = """{yyyy}-{mm}-{dd}|{yyyy}/{mm}/{dd}|{yyyy}.{mm}.{dd}|{yyyy}{mm}{dd}|{dd
 {B} {th}, {yyyy}|{th} {B} {yyyy}|the {th} of {B}, {yyyy}|{A}, {d} {B} {yyyy}|{a}, {dd} {b} {yyyy}|{A}, {B} {d}, {yyyy}
 {a} {b} {d} {yyyy}|{yyyy} {B} {d}|{d} {b} '{y}|{B} {th} '{y}|{yyyy}-{b}-{dd}""".replace("\n", "|").split("|")
 UNKNOWN, START, END = range(3)
-# Of what is read and what is written.
+# Vocabulary of both input and output.
 VOCABULARY = ["<unk>", "<s>", "</s>", *" abcdefghijklmnopqrstuvwxyz0123456789-/.,'"]
 IDS = {piece: i for i, piece in enumerate(VOCABULARY)}
 
@@ -26,7 +26,7 @@ def ordinal(day):
 
 
 def write(date, form):
-    """None if the form's two digits would not say which year is meant."""
+    """None if two digits of the form would leave the year ambiguous."""
     if "{y}" in form and not PIVOT <= date.year < PIVOT + 100:
         return None
     month, day = MONTHS[date.month - 1], DAYS[date.weekday()]

@@ -9,13 +9,13 @@ import subprocess
 
 SUITE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {} bookworm main\n"
 
-# Sections that say what a package is for. Left out: those that name a role in the archive rather than a subject (doc,
+# Sections by purpose of a package. Omitted: sections that name a role in the archive instead of a subject (doc,
 # debug, oldlibs, metapackages, tasks, localization, introspection, misc, otherosfs), interpreters, and small ones.
 SECTIONS = """admin database devel editors fonts games gnome gnu-r golang graphics haskell java javascript kde libs lisp
 mail net ocaml perl php python ruby rust science sound text utils video web x11""".split()
 MERGED = {"libdevel": "libs", "math": "science", "httpd": "web", "xfce": "x11"}
 
-TRAIN_PER_SOURCE = 3  # examples of one source and label; a source of fifty plugins says the same thing fifty times
+TRAIN_PER_SOURCE = 3  # examples of one source and label; a source of fifty plugins repeats itself fifty times
 HELD_OUT_PER_SOURCE = 1
 
 # `long` is the long description as one run of words, `lines` its paragraphs and list items.
@@ -74,7 +74,7 @@ def family(source):
 
 
 def paragraphs(rest):
-    """Paragraphs and list items of a long description; lines that go on after a break are joined."""
+    """Paragraphs and list items of a long description; continuation lines are joined."""
     lines, open_line = [], False
     for line in rest.split("\n"):
         words = " ".join(line.split())
@@ -94,7 +94,7 @@ def letters(text):
 
 
 def examples(work):
-    """All examples in a fixed order; the same sources are held out whatever else is in the lists."""
+    """All examples in a fixed order; the held-out sources do not depend on the rest of the lists."""
     packages, translations = fetch(work)
     described = {(t["Package"], t["Description-md5"]): t["Description-en"] for t in stanzas(translations)}
     groups = collections.defaultdict(list)

@@ -29,7 +29,7 @@ def is_abbreviation(before, following):
 
 
 def ends(sentence, stop, rest):
-    """Does the sentence end with these terminators and closing marks, or does `rest` go on with it?"""
+    """Does the sentence end with these terminators and closing marks, or does `rest` continue it?"""
     following = rest.lstrip()
     if not following:
         return True

@@ -43,7 +43,7 @@ class Normaliser(nn.Module):
 
     @torch.no_grad()
     def greedy(self, ids, start, steps):
-        """Ids, scores and alignments of so many steps, each taking the best of the one before."""
+        """Ids, scores and alignments of greedy decoding for the given number of steps."""
         annotations, keys, state = self.encode(ids)
         previous = torch.full((len(ids),), start)
         found, scores, alignments = [], [], []

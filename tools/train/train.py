@@ -124,7 +124,7 @@ class Bag(nn.Module):
 
 def epoch_of(train, rng, drop):
     """The batches of an epoch: what the model takes, and labels. `drop` is the share of pieces hidden as [UNK]."""
-    # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
+    # A user may type a title or a paragraph: train on both and on the whole text, complete and truncated.
     forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.6, 0.2, 0.2])
     limits = rng.choice([MAX_LENGTH, MAX_LENGTH // 2], len(train.labels), p=[0.35, 0.65])
     rows = [train.ids(i, forms[i], limits[i]) for i in range(len(train.labels))]
@@ -134,7 +134,7 @@ def epoch_of(train, rng, drop):
 
 
 def train_classifier(model, examples, epochs, rate, epoch, after_epoch, seconds=float("inf")):
-    """`epoch()` yields the batches of an epoch of so many examples; what the model returns begins with logits."""
+    """`epoch()` yields the batches of an epoch with the given number of examples; the model returns logits first."""
     decayed = [p for p in model.parameters() if p.dim() > 1]
     plain = [p for p in model.parameters() if p.dim() == 1]
     parameters = [{"params": decayed, "weight_decay": 0.05}, {"params": plain, "weight_decay": 0.0}]
@@ -158,7 +158,7 @@ def rounded(model):
 
 
 def golden(model, tokenizer):
-    """Inputs and outputs of fixed texts; the trace of the first two, logits of the others, and a padded batch."""
+    """Inputs and outputs of fixed texts; the trace of the first two, logits of the rest, and a padded batch."""
     out, texts = {}, {}
 
     def case(name, ids, mask, trace):

@@ -46,7 +46,7 @@ def accuracy(model, pairs):
 
 
 def batches(train, rng):
-    """Without end: texts and the right characters before each step, and those that are right there."""
+    """Endless batches: texts, the correct characters before each step, and the target of each step."""
     while True:
         groups = by_length(dates.draw(train, POOL, rng))
         chunks = [group[i:i + 64] for group in groups for i in range(0, len(group), 64)]

@@ -75,7 +75,7 @@ def scores(model, documents, labels):
 
 def epoch_of(train, rng, drop):
     """The batches of an epoch. `drop` is the share of pieces hidden as [UNK]."""
-    # What a user types may be a title or a paragraph: train on both and on the whole, long and cut short.
+    # A user may type a title or a paragraph: train on both and on the whole text, complete and truncated.
     forms = rng.choice(["full", "short", "long"], len(train.labels), p=[0.7, 0.15, 0.15])
     limits = rng.choice([CONFIG["max_sentences"], 6, 3], len(train.labels), p=[0.4, 0.3, 0.3])
     documents = [train.forms[forms[i]][i][:limits[i]] for i in range(len(train.labels))]

@@ -19,7 +19,7 @@ def is_cjk(c):
 
 
 def split_words(text):
-    """Lower-cased words without accents; every punctuation mark and CJK character is a word of its own."""
+    """Lower-cased words without accents; every punctuation mark and CJK character is a separate word."""
     out = []
     for c in unicodedata.normalize("NFD", text).lower():
         category = unicodedata.category(c)

@@ -65,7 +65,7 @@ void ClipTranscription::AddFeatures(const std::string& path) {
 void ClipTranscription::Transcribe(const Batch& batch) {
   const Session encode = Encode(model_, batch, request_.workers);
   FindLanguages(encode);
-  if (Interrupt::Happened()) return;  // no half lines
+  if (Interrupt::Happened()) return;  // print no incomplete lines
   std::vector<std::vector<int32_t>> prompts;
   for (const size_t owner : owners_) {
     const Source& source = sources_[owner];
@@ -77,8 +77,8 @@ void ClipTranscription::Transcribe(const Batch& batch) {
   for (size_t i = 0; i < made.size(); ++i) {
     Source& source = sources_[owners_[i]];
     if (most[i] && made[i].tokens.size() > *most[i]) {
-      source.notes.push_back(
-          fmt::format("a text ends at {} tokens, the most for {:.2f} s of sound", *most[i], clips_[i].seconds()));
+      source.notes.push_back(fmt::format("a text is cut off at {} tokens, the limit for {:.2f} s of sound", *most[i],
+                                         clips_[i].seconds()));
     }
     source.made.push_back(std::move(made[i]));
   }

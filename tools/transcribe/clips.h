@@ -1,4 +1,4 @@
-// Sound files in clips, consecutive ones or such that overlap, of models whose texts have no times.
+// Transcribes sound files in clips, consecutive or overlapping, with models without timestamps.
 #ifndef FOVEA_TOOLS_TRANSCRIBE_CLIPS_H_
 #define FOVEA_TOOLS_TRANSCRIBE_CLIPS_H_
 
@@ -15,52 +15,51 @@ namespace fovea::tools {
 
 struct ClipOptions {
   SpeechTask task;
-  bool previous = false;    // clips are told what was written of those before, one by one
+  bool previous = false;    // prompt clips with the text of the previous clips; runs them one by one
   uint32_t batch_size = 8;  // clips at a time
-  // Of files longer than `chunk` seconds, or than the model takes: clips overlap by `strides` on both sides, or left
-  // and right; none: a sixth of a clip. 0: as long as the model takes.
+  // Files longer than `chunk` seconds or the model's maximum are split into clips that overlap by `strides` on both
+  // sides, or left and right; empty: a sixth of a clip. chunk = 0: the model's maximum.
   double chunk = 30;
   std::vector<double> strides = {};
-  bool bounded = true;  // by MostTokens of each clip; false: by the request alone
+  bool bounded = true;  // limit the tokens of each clip by MostTokens
 };
 
-// Clips in, transcripts out, a batch at a time.
+// Collects clips and runs them in batches.
 class ClipTranscription {
  public:
-  // `done` gets one file after the other, in the order in which they were added; `found` their languages before, where
-  // these were found.
+  // `done` receives files in the order in which they were added; `found` receives detected languages before.
   ClipTranscription(const Model& model, const ClipOptions& options, const GenerationRequest& request,
                     std::function<void(const Transcript&)> done,
                     std::function<void(const std::string& name, const std::string& language)> found);
 
   void AddFile(const std::string& path, const SoundInput& input);
-  // What remains of a batch of sounds.
+  // Runs the remaining sounds as a last batch.
   void EndBatch(const SoundInput& input);
-  // A batch of features, a text for each clip.
+  // Adds a batch of features, with a text for each clip.
   void AddFeatures(const std::string& path);
 
  private:
   // A sound file, or a clip of features.
   struct Source {
     std::string name;
-    double seconds = 0;  // 0: nobody knows
+    double seconds = 0;  // 0: unknown
     size_t clips = 0;
-    bool overlaps = false;  // the clips do
+    bool overlaps = false;  // whether the clips overlap
     std::vector<std::string> notes = {};
-    std::string language = "";  // one that was found
+    std::string language = "";  // the detected language
     std::vector<Generation> made = {};
   };
 
   void Transcribe(const Batch& batch);
-  // A source has the language of its first clip.
+  // Detects the language of each source in its first clip.
   void FindLanguages(const Session& encode);
-  // Of the clips of this batch, where a model's texts are bounded by the length of the sound.
+  // Token limits of the clips of this batch, if the model limits tokens by the length of sound.
   std::vector<std::optional<size_t>> MostTokensOfClips() const;
   GenerationRequest RequestFor(const std::vector<std::optional<size_t>>& most) const;
   ChunkLengths LengthsOf(uint32_t rate, uint64_t longest) const;
-  // What was written of a clip, without the token that ended it.
+  // Generated tokens of a clip, without the end-of-text token.
   std::vector<int32_t> TokensOf(const Generation& clip) const;
-  // What was written so far, without the tokens that ended its parts.
+  // Generated tokens so far, without end-of-text tokens.
   std::vector<int32_t> TokensOf(const Source& source) const;
   Transcript TranscriptOf(const Source& source) const;
 
@@ -73,9 +72,9 @@ class ClipTranscription {
   const std::vector<int32_t> stop_ids_;
   const size_t batch_size_;
   std::vector<Source> sources_;
-  size_t written_ = 0;          // of the sources
-  std::vector<Sound> clips_;    // of the next batch
-  std::vector<size_t> owners_;  // the source of each
+  size_t written_ = 0;          // number of sources passed to done_
+  std::vector<Sound> clips_;    // clips of the next batch
+  std::vector<size_t> owners_;  // source of each clip
 };
 
 }  // namespace fovea::tools

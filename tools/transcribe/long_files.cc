@@ -39,7 +39,7 @@ LongFiles::LongFiles(const Model& model, const TimeFormat& format, const SpeechT
       done_(std::move(done)),
       found_(std::move(found)) {
   options_.times = format.tokens, options_.step = format.step, options_.window = format.window;
-  const SpeechPrompts prompts(model, task, true);  // what is wrong with the task is said before any file is heard
+  const SpeechPrompts prompts(model, task, true);  // reports invalid tasks before any file is read
   if (options_.previous) prompts.CheckPrevious();
 }
 

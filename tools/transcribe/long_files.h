@@ -1,4 +1,4 @@
-// Sound files of any length through a model that writes times, several files at a time.
+// Transcribes sound files of any length with a model that generates timestamps, several files at a time.
 #ifndef FOVEA_TOOLS_TRANSCRIBE_LONG_FILES_H_
 #define FOVEA_TOOLS_TRANSCRIBE_LONG_FILES_H_
 
@@ -13,7 +13,7 @@ namespace fovea::tools {
 
 class LongFiles {
  public:
-  // `options` but for what the model's format says. `done` and `found` as those of ClipTranscription.
+  // `options`: settings other than the model's. `done` and `found` as for ClipTranscription.
   LongFiles(const Model& model, const TimeFormat& format, const SpeechTask& task, const GenerationRequest& request,
             const LongSpeechOptions& options, size_t batch_size, std::function<void(const Transcript&)> done,
             std::function<void(const std::string& name, const std::string& language)> found);

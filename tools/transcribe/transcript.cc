@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Hours where they are wanted or there are some.
+// `hours`: always write hours; else only if there are any.
 std::string Clock(double seconds, bool hours, char point) {
   const auto all = static_cast<uint64_t>(llround(std::max(0.0, seconds) * 1000));
   const uint64_t minutes = all / 60000, hour = minutes / 60;
@@ -19,7 +19,7 @@ std::string Clock(double seconds, bool hours, char point) {
   return fmt::format("{}{:02}:{:02}{}{:03}", before, minutes % 60, all / 1000 % 60, point, all % 1000);
 }
 
-// An arrow in a subtitle would end it.
+// Replaces arrows, which would be parsed as times.
 std::string SubtitleOf(std::string text) {
   text = LineOf(text);
   for (size_t at = 0; (at = text.find("-->", at)) != std::string::npos;) text.erase(at, 1);

@@ -1,4 +1,4 @@
-// What was said in a file, and how it is written.
+// The transcript of a file, and its output formats.
 #ifndef FOVEA_TOOLS_TRANSCRIBE_TRANSCRIPT_H_
 #define FOVEA_TOOLS_TRANSCRIBE_TRANSCRIPT_H_
 
@@ -12,10 +12,10 @@ namespace fovea::tools {
 
 enum class TranscriptFormat { kText, kSrt, kVtt, kJson };
 
-// Without spaces and ends of lines around and within it.
+// Replaces line ends and runs of spaces by one space, and trims.
 std::string LineOf(std::string text);
 
-// From when to when something is said, in seconds (frames where nobody knows how long they are).
+// A piece of text with start and end in seconds (in frames if their duration is unknown).
 struct TimedLine {
   double begin = 0, end = 0;
   std::string text;
@@ -24,17 +24,17 @@ struct TimedLine {
 struct Transcript {
   std::string name;
   std::string text;              // one line
-  std::vector<TimedLine> lines;  // where times are wanted
+  std::vector<TimedLine> lines;  // if times are requested
   OrderedJson json;
-  std::vector<std::string> notes = {};  // on its file, for the user
+  std::vector<std::string> notes = {};  // about its file, for the user
 };
 
 class TranscriptWriter {
  public:
-  // `times`: the lines, not the text alone.
+  // `times`: write lines with times instead of the text.
   TranscriptWriter(TranscriptFormat format, bool times, std::ostream& out);
   void Write(const Transcript& transcript);
-  // After the last one.
+  // Call after the last transcript.
   void End();
 
  private:

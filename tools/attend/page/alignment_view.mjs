@@ -1,4 +1,4 @@
-// What was written, step by step, beside where the decoder looked.
+// Generated tokens, step by step, next to the input tokens that the decoder attended to.
 import { made, plural, visible } from "./elements.mjs";
 import { Legend, rangeOf } from "./legend.mjs";
 import { MatrixMap } from "./matrix_map.mjs";
@@ -14,7 +14,7 @@ function stepsOf({ steps, spaces, generation }) {
   return steps.filter((step) => step.queries === spaces[to] && step.keys === source && step.hasWeights && !step.scores);
 }
 
-/** The rows whose lines are steps: with each the decoder wrote something, itself or the row after it. */
+/** The rows whose lines are generation steps: the decoder generated a token there, the row's own or the next one. */
 function lineRows({ generation }, { queries, rows }, query) {
   const { first = 0, shift = 0 } = generation ?? {}, segment = queries.segmentOf(query),
     [begin, end] = queries.segment(segment);
@@ -131,7 +131,7 @@ class AlignmentView {
     this.source.mark?.(onKey ? selection.row : null);
     this.legend.update(colours, range.least, range.most,
       row === undefined ? "" : `weight while “${visible(this.#written(row))}” was written`);
-    // Words of later steps wait; where a source row is chosen, the shades say when it was looked at.
+    // Words of later steps are dimmed; if a source row is chosen, shades show the steps that attended to it.
     const column = onKey ? step.column(selection.row, head) : null;
     const most = column ? rangeOf(column.values, false).most : 1;
     this.target.shade(colours, (each) => {

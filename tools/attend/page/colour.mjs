@@ -1,4 +1,4 @@
-// Colours for numbers: steps that look even, which a colour-blind eye and a grey printer tell apart, too.
+// Colours for numbers: a perceptually uniform scale that also works for colour-blind readers and in greyscale print.
 
 // Points of the scale in Oklab: hue and chroma go from yellow over green to blue, as lightness falls evenly.
 const POINTS = [
@@ -58,7 +58,7 @@ export class Colours {
   }
 }
 
-// For heads, which have no order: told apart by every common kind of colour blindness; then again with dashes.
+// Colours of heads, which have no order: distinct for all common kinds of colour blindness; repeated with dashes.
 const HEADS = { light: ["#0072b2", "#d55e00", "#009e73", "#b3508f", "#8a6d00", "#3d8fc9", "#5b4bb0", "#6b6b6b"],
   dark: ["#56b4e9", "#f08a3c", "#2fd0a0", "#e48cc4", "#f0e442", "#9bd0ff", "#b0a4ff", "#bdbdbd"] };
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];

@@ -1,4 +1,4 @@
-// What can be chosen in every view: the step, the head, the segment, the side.
+// The choices of every view: step, head, segment, side.
 import { made, shortText } from "./elements.mjs";
 
 function select(label, onchange) {
@@ -69,7 +69,7 @@ export class Controls {
     for (const { side, input, text } of this.radios) {
       input.checked = side === (selection.chosen ? selection.sideShown : selection.overview);
       text.textContent = selection.chosen ? { receives: "what looks at it", gives: "where it looks" }[side]
-        : { receives: "weight received", gives: "weight given to others" }[side];
+        : { receives: "weight received", gives: "weight given to other rows" }[side];
     }
     this.rolloutLabel.hidden = !uses.includes("rollout") || !step.self || !step.hasWeights || step.scores;
     this.rollout.checked = selection.rollout;

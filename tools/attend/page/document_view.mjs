@@ -1,11 +1,11 @@
-// A hierarchy from the whole down to its words: at each level what counted, most first or as it is read.
+// A hierarchy from the document down to its words: the rows of each level by weight or in reading order.
 import { headName } from "./controls.mjs";
 import { made, plural, shortText, visible, weightText } from "./elements.mjs";
 import { levelsOf, sharesOf } from "./hierarchy.mjs";
 import { Legend } from "./legend.mjs";
 import { Tokens } from "./tokens.mjs";
 
-const OPEN = 3;  // of the rows of a level, the first that are open at the start
+const OPEN = 3;  // rows of a level that are open at the start
 
 export const documentView = {
   id: "document",
@@ -34,7 +34,7 @@ class DocumentView {
     return this.levels.find((level) => level.space.parent === space);
   }
 
-  // The outermost rows have no number; each of the others has its share of the row above.
+  // Outermost rows have no number; the number of each row below is its share of the row above.
   #build() {
     Object.assign(this, { flows: [], rows: [], shown: this.#key() });
     const top = this.levels[0].space.parent;
@@ -70,7 +70,7 @@ class DocumentView {
     return `${this.selection.head} ${this.context.colours.dark}`;
   }
 
-  // A step without the chosen head shows the mean of its own.
+  // A step without the chosen head shows the mean of all its heads.
   #children(space, row, above) {
     const level = this.#level(space), { head } = this.selection,
       { begin, end, values } = sharesOf(level.deciding, row, head);

@@ -32,7 +32,7 @@ class HeadsView {
     this.numbers = made("p", { className: "soft numbers" });
     this.element = made("div", { className: "heads-view" },
       made("section", {}, made("label", { className: "control" }, made("span", {}, "Order"), this.order), this.grid,
-        made("details", { className: "hint" }, made("summary", {}, "How kinds are told"), made("p", {}, KIND_RULES))),
+        made("details", { className: "hint" }, made("summary", {}, "How kinds are found"), made("p", {}, KIND_RULES))),
       made("section", {}, this.title, this.numbers, this.legend.element, this.map.element));
   }
 
@@ -121,7 +121,7 @@ class HeadsView {
   }
 }
 
-/** The index above or below in rows of so many, in the same column or the last one that there is. */
+/** The index above or below in a grid of the given row length, in the same column or the last one that exists. */
 function below(rows, at, direction) {
   let row = 0, column = at;
   while (column >= rows[row]) column -= rows[row++];

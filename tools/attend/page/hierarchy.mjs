@@ -1,4 +1,4 @@
-// Which steps say how much each row of a level counts in the row above it.
+// The steps whose weights state how much each row of a level counts in the row above it.
 
 /** The level below each space: [{ space, deciding, hops }], outermost first. */
 export function levelsOf(record) {

@@ -1,4 +1,4 @@
-// Patches over their picture, with the windows in which they look at one another.
+// Patches over their image, with the windows within which they attend to each other.
 import { made, moved, visible, weightText } from "./elements.mjs";
 import { Legend, rangeOf } from "./legend.mjs";
 import { readingOf } from "./reading.mjs";
@@ -21,7 +21,7 @@ class PictureView {
     this.legend = new Legend();
     this.picture = made("img", { alt: "" });
     this.canvas = made("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "grid of patches",
-      "aria-label": "Patches: arrow keys go from patch to patch, Escape lets go." });
+      "aria-label": "Patches: arrow keys go from patch to patch, Escape clears the choice." });
     this.frame = made("div", { className: "picture" }, this.picture, this.canvas);
     this.said = made("p", { className: "said", role: "status" });
     this.others = made("div");
@@ -118,7 +118,7 @@ class PictureView {
     this.colours = colours;
     this.reading = readingOf(this.selection);
     const { selection, reading } = this;
-    // Of patches alone: a class token often has so much that they would all look the same.
+    // Scale by patches alone: a class token often has such a large weight that all patches would look the same.
     this.range = rangeOf([...this.rowOf.values()].map((row) => this.#number(row)),
       selection.step.scores && !selection.rolls);
     this.legend.update(colours, this.range.least, this.range.most, reading.what);

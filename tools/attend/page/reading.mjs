@@ -1,10 +1,10 @@
-// The numbers that belong to the choice: which rows they stand on, and what they are.
+// The numbers for the current choice: their rows and their meaning.
 import { plural } from "./elements.mjs";
 import { rolloutFrom, rolloutLayers, rolloutReceived, rolloutTo } from "./rollout.mjs";
 
 /**
  * { space, first, values, what, note }: values[i] is the number of row first + i of the space; NaN where the record has
- * none. `values` is null where there is nothing to show, and `note` says why.
+ * none. `values` is null if there is nothing to show; `note` gives the reason.
  */
 export function readingOf(selection) {
   const { record, step, head, chosen, row } = selection, side = selection.sideShown;
@@ -36,7 +36,7 @@ export function readingOf(selection) {
       const own = heads.reduce((sum, each) => sum + step.weightOf(index, each, step.rows[index]), 0) / heads.length;
       values[index - begin] = given - own;
     }
-    return { space: step.queries, ...spread(step, begin, values), what: `${mean} given to others`, note };
+    return { space: step.queries, ...spread(step, begin, values), what: `${mean} given to other rows`, note };
   }
   const { first, values, rows } = step.received(selection.query, head);
   return { space: step.keys, first, values, what: `${mean} received, on average over ${plural(rows, "row")}`, note };

@@ -242,7 +242,7 @@ export class Record {
   }
 }
 
-/** The record that stands in the page. */
+/** The record contained in the page. */
 export function recordOf(text) {
   let json;
   try {

@@ -1,11 +1,11 @@
 // Attention rollout (Abnar and Zuidema, 2020): where the weights of all layers together lead, if half of each layer's
 // output is its input. Each layer's matrix A, the mean of its heads, becomes (A + I) / 2; rollout is their product.
-// It is an estimate: values, projections and feed-forward parts of the layers have no say in it.
+// It is an estimate: it ignores the values, projections and feed-forward parts of the layers.
 
 /** The steps up to `step` that can be multiplied for the segment of a row, or null and why not. */
 export function rolloutLayers(record, step, row) {
   const no = (why) => ({ layers: null, why });
-  if (!step.self) return no("Rollout is for layers in which rows look at rows of their own kind.");
+  if (!step.self) return no("Rollout is only for self-attention layers.");
   const layers = record.partOf(step).filter(({ index }) => index <= step.index);
   for (const layer of layers) {
     if (!layer.hasWeights || layer.scores) return no("Rollout needs weights.");
@@ -17,7 +17,7 @@ export function rolloutLayers(record, step, row) {
   return { layers, why: "" };
 }
 
-// One layer: with `forward` the numbers of rows go to their keys, else those of keys to the rows that look at them.
+// One layer: with `forward` numbers pass from rows to their keys, else from keys to the rows that attend to them.
 function through(step, row, numbers, forward) {
   const [low, high] = step.rowsBeside(row), begin = step.keptBetween(low, high)[0];
   const result = Float64Array.from(numbers, (number) => number / 2);
@@ -40,7 +40,7 @@ function through(step, row, numbers, forward) {
 }
 
 /**
- * What each row of the segment gives in the end to what each number of `start` stands for, layer by layer backwards.
+ * The contribution of each row of the segment to the rows weighted by `start`, layer by layer backwards.
  */
 function rolled(layers, row, start, forward) {
   const order = forward ? [...layers].reverse() : layers;

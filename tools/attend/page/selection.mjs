@@ -1,4 +1,4 @@
-// What is chosen: view, step, head, row. One choice for all views; it stands in the address, too.
+// The current choice: view, step, head, row. All views share it; it is also stored in the address.
 import { matchingRow } from "./spaces.mjs";
 
 // side: of a chosen row, what it gives or what it receives; overview: the same of all rows, while none is chosen.
@@ -9,7 +9,7 @@ export class Selection {
   #listeners = [];
   #steps;
 
-  /** Of views that have something to show: { id, uses, steps(record) }. */
+  /** `views`: views with something to show, each { id, uses, steps(record) }. */
   constructor(record, views) {
     Object.assign(this, { record, views, ...DEFAULTS, view: views[0], row: 0 });
     this.#steps = new Map(views.map((view) => [view, view.steps(record)]));
@@ -39,7 +39,7 @@ export class Selection {
     for (const listener of this.#listeners) listener(this, before !== this.view);
   }
 
-  /** A row that a person pointed at; the same one again lets go of it. */
+  /** Chooses a row that was clicked; a second click clears the choice. */
   choose(space, row, changes = {}) {
     const again = this.chosen && this.space === space && this.row === row && Object.keys(changes).length === 0;
     this.change({ space, row, chosen: !again, ...changes });
@@ -85,7 +85,7 @@ export class Selection {
     return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;
   }
 
-  /** Takes what can be taken from an address, which anybody may have written. */
+  /** Reads the choice from the address, which is untrusted; ignores invalid parts. */
   fromHash(hash) {
     const given = new URLSearchParams(hash.replace(/^#/, "")), changes = { ...DEFAULTS };
     const oneOf = (key, values) => {

@@ -1,4 +1,4 @@
-// A sound as a line of peaks, shaded where its rows stand.
+// A sound as a line of peaks, shaded by the numbers of its rows.
 import { numbersOf } from "./arrays.mjs";
 import { made, weightText } from "./elements.mjs";
 

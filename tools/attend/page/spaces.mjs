@@ -83,7 +83,7 @@ export class Space {
     return this.chosen !== null && !this.chosen[row];
   }
 
-  /** What a person calls the row. */
+  /** The label of a row. */
   rowName(row) {
     const label = this.labels?.[row];
     if (label) return String(label);
@@ -143,7 +143,7 @@ export function keySegment(queries, row, keys) {
   return number < keys.segments ? keys.segment(number) : [keys.rows, keys.rows];
 }
 
-/** The row of `target` that stands for a row of `space`: itself, above it, below it, or the first that goes with it. */
+/** The row of `target` for a row of `space`: itself, an ancestor, or the first descendant or related row. */
 export function matchingRow(space, row, target) {
   if (space === target) return row;
   if (space.chain().includes(target)) return space.ancestorRow(row, target);

@@ -1,4 +1,4 @@
-// What a head does, in numbers: how evenly it looks, how far, and of which kind it is.
+// Statistics of a head: entropy, distance, and the kind of head.
 
 /** Bits of a line of weights, taken as shares of their sum. */
 export function entropy(weights) {
@@ -18,8 +18,8 @@ export function meanDistance(line, row) {
   return sum > 0 ? distance / sum : 0;
 }
 
-const SHARE = 0.4;  // of all weight, from which on it names the kind
-const BROAD = 0.8;  // of the entropy of a line that looks at all its keys evenly
+const SHARE = 0.4;  // share of all weight from which on it determines the kind
+const BROAD = 0.8;  // fraction of the entropy of uniform weights
 export const KINDS = ["diagonal", "previous", "next", "first token", "focused", "broad", "mixed"];
 export const KIND_RULES = `A head is named after the place that gets most of its weight on average, if that is ` +
   `${SHARE} or more: the row itself (diagonal), the row before or after it, the first token. Else it is broad ` +

@@ -5,7 +5,7 @@ import { readingOf } from "./reading.mjs";
 import { Tokens } from "./tokens.mjs";
 
 /**
- * The rows of spaces that belong to the choice: [space, begin, end, title] of the queries and, if they are others,
+ * The rows of the current choice: [space, begin, end, title] for the queries and, if they are different rows, for the
  * keys.
  */
 export function segmentsShown({ step, query }) {
@@ -30,7 +30,7 @@ class TextView {
     this.legend = new Legend();
     this.hint = made("p", { className: "hint" },
       "Choose a word to see where it looks; arrow keys go from word to word, " +
-      "Escape lets go.");
+      "Escape clears the choice.");
     this.box = made("div", { className: "flows" });
     this.element = made("div", {}, this.legend.element, this.box, this.hint);
   }

@@ -1,4 +1,4 @@
-// Rows as words that can be chosen: in their text where the record says where they stand, else one after the other.
+// Rows as selectable words: within their text if the record has their positions, else one after the other.
 import { made, moved, visible, weightText } from "./elements.mjs";
 
 let lists = 0;
@@ -8,7 +8,7 @@ export function gap(text) {
   return /\S/.test(text) ? made("span", { className: "unread", title: "Not read by the model" }, text) : text;
 }
 
-/** A list box of the rows [begin, end) of a space. The arrow keys choose, Escape lets go. */
+/** A list box of the rows [begin, end) of a space. Arrow keys choose, Escape clears the choice. */
 export class Tokens {
   constructor({ label, space, begin, end, onchoose, onleave = () => {}, tooltip = null, plain = false, name = null }) {
     Object.assign(this, { space, begin, end, onchoose, tooltip, name: name ?? ((row) => space.rowName(row)),
@@ -45,7 +45,7 @@ export class Tokens {
   }
 
   // The text continues between the words; a row that is nowhere in it, or where another was, has its label. Text
-  // outside these rows' segment belongs to others: the segment ends where the row of the parent does.
+  // outside the segment of these rows belongs to other segments: a segment ends where the row of the parent does.
   #inText() {
     const { space, begin, end } = this, nodes = [];
     let number = null, at = 0;

@@ -1,4 +1,4 @@
-// What is under the pointer, in words and numbers.
+// The tooltip: describes the element under the pointer in words and numbers.
 import { made } from "./elements.mjs";
 
 export class Tooltip {

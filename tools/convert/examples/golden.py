@@ -63,7 +63,7 @@ class Spaces:
         self.lengths = lengths
 
     def rows(self, space):
-        """Rows of a space with segments of its own, or of the parent of one."""
+        """Rows of a space with given segments, or of the parent of such a space."""
         if space in self.lengths:
             return sum(self.lengths[space])
         return next(len(lengths) for child, lengths in self.lengths.items() if self.parents[child] == space)
@@ -85,7 +85,7 @@ class Spaces:
 
 
 def concatenate(parts):
-    """Rows below each other; attention weights are as wide as the widest."""
+    """Concatenates rows; attention weights are padded to the widest."""
     widest = max(part.shape[-1] for part in parts)
     parts = [torch.nn.functional.pad(part, (0, widest - part.shape[-1])) if part.dim() == 3 else part for part in parts]
     return torch.cat(parts)

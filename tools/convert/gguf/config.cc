@@ -1,4 +1,4 @@
-// Metadata of GGUF files as config.json has it.
+// Metadata of GGUF files in the form of config.json.
 #include <math.h>
 #include <string.h>
 
@@ -90,12 +90,12 @@ class Translation {
     if (type_ == "gemma2" || type_ == "gemma3_text") Gemma(size);
   }
 
-  // Every layer has it.
+  // A sliding window in every layer.
   void Window() {
     if (Has("attention.sliding_window")) config_["sliding_window"] = Own("attention.sliding_window").Number(kSizes);
   }
 
-  // How scores are scaled does not stand in most files: it goes by the size of the model.
+  // Most files do not contain the scale of scores; it depends on the size of the model.
   void Gemma(uint32_t head_size) {
     const bool third = type_ == "gemma3_text";
     const bool largest = layers_ == (third ? 62u : 46u);
@@ -113,7 +113,7 @@ class Translation {
     SlidingLayers(third ? 6 : 2);
   }
 
-  // Every so many layers one does not slide, or a flag for each layer.
+  // Every Nth layer has full attention, or there is a flag for each layer.
   void SlidingLayers(uint32_t every) {
     const JsonView pattern = Own("attention.sliding_window_pattern");
     const bool listed = pattern.json().is_array();
@@ -157,7 +157,7 @@ class Translation {
       const JsonView turns = metadata_.Own(fmt::format("rope.scaling.yarn_{}", key));
       if (!turns.IsNull()) scaling[key] = turns.Real({1e-6, 1e12});
     }
-    // Times what follows from the factor.
+    // Factor relative to what follows from `factor`.
     double times = 1;
     for (const char* key : {"rope.scaling.attn_factor", "rope.scaling.yarn_attn_factor"}) {
       times *= Own(key).Real({1e-6, 1e12}, 1);
@@ -204,7 +204,7 @@ class Translation {
     if (!view.IsNull() && view.json() != supported) Fail("{} {} is not supported", view.name(), Shown(view.json()));
   }
 
-  // What may change how the model computes is no matter of a warning.
+  // Keys that may change the computation are refused, not warned about.
   void RefuseUnknown() {
     for (const char* key :
          {"vocab_size", "tensor_data_layout", "pooling_type", "token_type_count", "expert_used_count"}) {

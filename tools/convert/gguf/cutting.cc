@@ -1,4 +1,4 @@
-// How texts are cut into words before byte pairs are joined.
+// Pre-tokenizers of byte-pair encoding.
 #include "tools/convert/gguf/cutting.h"
 
 #include <vector>
@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// Patterns as their tokenizer.json files have them; none: GPT-2's, which ByteLevel knows.
+// Patterns as in the tokenizer.json files; none: GPT-2's, which ByteLevel implies.
 constexpr const char* kLlama3 = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|)"
                                 R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kQwen2 =

@@ -1,4 +1,4 @@
-// How texts are cut into words before byte pairs are joined, by the names that GGUF files have for it.
+// Pre-tokenizers of byte-pair encoding by the names that GGUF files use.
 #ifndef FOVEA_TOOLS_CONVERT_GGUF_CUTTING_H_
 #define FOVEA_TOOLS_CONVERT_GGUF_CUTTING_H_
 
@@ -10,11 +10,11 @@ namespace fovea::tools {
 
 struct WordCutting {
   Json normalizer, pre_tokenizer;  // as in tokenizer.json
-  bool ignore_merges = false;      // a word that is a piece is that piece
-  bool begins = false;             // texts begin with a token of their own, where the file does not say
+  bool ignore_merges = false;      // a word that is a piece is not split
+  bool begins = false;             // texts begin with a BOS token, if the file does not specify it
 };
 
-// `name`: tokenizer.ggml.pre. Fails, with `where` in front, at a name that is not known.
+// `name`: tokenizer.ggml.pre. Fails, with `where` as prefix, for an unknown name.
 WordCutting WordCuttingOf(const std::string& name, const std::string& where);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// From a GGUF file to a description.
+// Converts a GGUF file to a description.
 #include "tools/convert/gguf/describe.h"
 
 #include "tools/base/fail.h"
@@ -15,7 +15,7 @@ void RefuseOtherFiles(const GgufMetadata& metadata) {
   if (parts > 1) Fail("{}: split.count: one of {} files; join them first", metadata.path(), parts);
 }
 
-// The metadata that tools/common/chat.h reads.
+// Sets the metadata that tools/common/chat.h reads.
 void SetChat(const GgufMetadata& metadata, Description* description) {
   const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
   if (source.empty()) return;
@@ -48,7 +48,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
     encode.outputs = {"sentence_embedding"};
   }
   description.single_file = true;
-  // As with directories, a model is of use without its tokenizer.
+  // As for directories, a tokenizer that cannot be read is not an error.
   try {
     description.text = ReadGgufTokenizer(metadata);
   } catch (const Failure& failure) {
@@ -56,8 +56,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
   }
   SetChat(metadata, &description);
   for (const std::string& key : metadata.Unread()) {
-    description.warnings.push_back(
-        fmt::format("{}: {} is not known and was left out of account", metadata.path(), key));
+    description.warnings.push_back(fmt::format("{}: {} is unknown and was ignored", metadata.path(), key));
   }
   return description;
 }
@@ -69,7 +68,7 @@ Description DescribeGguf(const std::string& path, const std::string& task) {
   try {
     return Describe(file, task);
   } catch (const Failure& failure) {
-    // What architectures say names config.json, which this file stands for.
+    // Messages of architectures name config.json; replaces it by this file.
     const std::string what = failure.what();
     if (what.compare(0, path.size(), path) == 0) throw;
     Fail("{}: {}", path, what);

@@ -1,5 +1,5 @@
-// A GGUF file as the architectures know published directories: a configuration, weights by the library's names and a
-// tokenizer.
+// Converts a GGUF file to the form of published directories that the architectures read: a configuration, weights by
+// the library's names, and a tokenizer.
 #ifndef FOVEA_TOOLS_CONVERT_GGUF_DESCRIBE_H_
 #define FOVEA_TOOLS_CONVERT_GGUF_DESCRIBE_H_
 
@@ -9,7 +9,7 @@
 
 namespace fovea::tools {
 
-// `task`: as DescribeDirectory; empty: a decoder generates, an encoder makes what its pooling makes.
+// `task`: as for DescribeDirectory; empty: generation for a decoder, its pooling for an encoder.
 Description DescribeGguf(const std::string& path, const std::string& task);
 
 }  // namespace fovea::tools

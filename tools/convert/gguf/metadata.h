@@ -1,4 +1,4 @@
-// The metadata of a GGUF file, of which every key that is read is remembered.
+// The metadata of a GGUF file; records which keys are read.
 #ifndef FOVEA_TOOLS_CONVERT_GGUF_METADATA_H_
 #define FOVEA_TOOLS_CONVERT_GGUF_METADATA_H_
 
@@ -20,16 +20,16 @@ class GgufMetadata {
 
   const std::string& path() const { return file_->path(); }
   const std::string& architecture() const { return architecture_; }
-  // Null where it is absent. Messages name file and key.
+  // Null if absent. Messages name file and key.
   JsonView Get(const std::string& key) const {
     static const Json none;
     read_.insert(key);
     const auto found = file_->metadata().find(key);
     return {found == file_->metadata().end() ? none : *found, path() + ": " + key};
   }
-  // Of the architecture: "llama.block_count" by "block_count".
+  // A key of the architecture: "llama.block_count" by "block_count".
   JsonView Own(const std::string& key) const { return Get(architecture_ + "." + key); }
-  // Those of the architecture that nobody read.
+  // Keys of the architecture that were not read.
   std::vector<std::string> Unread() const {
     std::vector<std::string> keys;
     for (const auto& item : file_->metadata().items()) {

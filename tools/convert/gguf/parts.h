@@ -1,4 +1,4 @@
-// The parts of DescribeGguf, a file each.
+// The parts of DescribeGguf, one file each.
 #ifndef FOVEA_TOOLS_CONVERT_GGUF_PARTS_H_
 #define FOVEA_TOOLS_CONVERT_GGUF_PARTS_H_
 
@@ -11,28 +11,28 @@
 
 namespace fovea::tools {
 
-// What an architecture is in the words of the library.
+// Mapping of an architecture to the library.
 struct GgufArchitecture {
   const char* name;        // general.architecture
-  const char* model_type;  // of config.json
-  const char* class_name;  // of `architectures`
+  const char* model_type;  // in config.json
+  const char* class_name;  // in `architectures`
   bool decoder;
-  bool interleaved = false;    // rows of queries and keys lie as pairs of one rotary position
-  bool norms_add_one = false;  // norms are stored with the one that the library adds
+  bool interleaved = false;    // rows of queries and keys are stored interleaved for RoPE
+  bool norms_add_one = false;  // 1 is added to stored norms
 };
-// Fails with the names that are known.
+// Fails with the list of supported names.
 const GgufArchitecture& GgufArchitectureOf(const GgufMetadata& metadata);
 
-// The object that config.json would be. Fails where the file asks for something that is not known.
+// The equivalent of config.json. Fails for unsupported settings.
 Json GgufConfig(const GgufArchitecture& architecture, const GgufMetadata& metadata, const GgufTensors& tensors);
-// How rows become one, by pool's names of kinds; empty: they do not.
+// The pooling of rows, by pool's names of kinds; empty: none.
 std::string GgufPooling(const GgufMetadata& metadata);
 
-// Adds all tensors, by the library's names and as the library has them. Fails at one that has no place.
+// Adds all tensors in the library's names and layout. Fails for a tensor without a place.
 void AddGgufWeights(const GgufArchitecture& architecture, const Json& config, std::shared_ptr<const GgufReader> file,
                     Weights& weights);
 
-// Null if the file has none. Fails with the name of what is not supported.
+// Null if the file has none. Fails with the name of an unsupported part.
 std::shared_ptr<const TextModel> ReadGgufTokenizer(const GgufMetadata& metadata);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The tokenizer in a GGUF file's metadata.
+// Reads the tokenizer in a GGUF file's metadata.
 #include <algorithm>
 #include <optional>
 
@@ -60,7 +60,7 @@ class Reader {
     }
   }
 
-  // Of a token with a meaning of its own.
+  // The id of a special token.
   std::optional<uint32_t> Id(const std::string& name) const {
     const JsonView id = Get(name + "_token_id");
     if (id.IsNull()) return std::nullopt;
@@ -69,7 +69,7 @@ class Reader {
 
   bool IsWord(const Token& token) const { return token.type == SentencePiece::kNormal; }
 
-  // Tokens around texts: of a pair each text has them.
+  // Sets the tokens around texts; in a pair, each text has them.
   void Wrap(bool begins, TextModel* model) const {
     const bool ends = Get("add_eos_token").Flag(false);
     begins = Get("add_bos_token").Flag(begins);
@@ -83,7 +83,7 @@ class Reader {
     model->pair.insert(model->pair.end(), second.begin(), second.end());
   }
 
-  // Byte-level byte pairs, brought into the form of tokenizer.json.
+  // Byte-level BPE, converted to the form of tokenizer.json.
   TextModel BytePairs() const {
     const JsonView pre = Get("pre");
     const WordCutting cutting = WordCuttingOf(pre.Text(""), pre.name());
@@ -97,7 +97,7 @@ class Reader {
         const bool special = token.type != SentencePiece::kUserDefined;
         added.push_back({{"id", id}, {"content", token.text}, {"special", special}, {"normalized", false}});
       } else if (!vocabulary.emplace(token.text, id).second) {
-        Fail("{}: \"{}\" is there twice", Get("tokens").name(), token.text);
+        Fail("{}: \"{}\" occurs twice", Get("tokens").name(), token.text);
       }
     }
     const JsonView merges = Get("merges");
@@ -114,7 +114,7 @@ class Reader {
     return model;
   }
 
-  // SentencePiece's byte pairs.
+  // SentencePiece BPE.
   TextModel Pieces() const {
     SentencePieces read;
     read.byte_pairs = true;
@@ -124,12 +124,12 @@ class Reader {
     if (scores.List().size() != tokens_.size()) Fail("{} must have {} elements", scores.name(), tokens_.size());
     for (size_t id = 0; id < tokens_.size(); ++id) {
       const Token& token = tokens_[id];
-      // What is unused is no more found in texts than what is no text.
+      // Unused pieces are not found in texts, like control pieces.
       const Type type = token.type == SentencePiece::kUnused ? SentencePiece::kControl : token.type;
       read.pieces.push_back({token.text, scores.At(id).Real(), type});
     }
     TextModel model = BuildSentencePieces(read);
-    // Texts may name any token that has a name, as it is.
+    // Texts can contain any token with a name literally.
     for (AddedToken& added : model.added) added.normalized = added.spelled = false;
     for (uint32_t id = 0; id < tokens_.size(); ++id) {
       const Type type = tokens_[id].type;
@@ -141,7 +141,7 @@ class Reader {
     return model;
   }
 
-  // WordPiece. Pieces that begin words have U+2581 in front; those that go on have nothing.
+  // WordPiece. Pieces that begin words have the prefix U+2581; continuations have none.
   TextModel Words() const {
     std::string lines;
     bool capitals = false;
@@ -151,7 +151,7 @@ class Reader {
       if (piece.find_first_of("\r\n") != std::string::npos) Fail("{}[{}] has an end of line", Get("tokens").name(), id);
       const bool begins = piece.rfind(kSpace, 0) == 0;
       if (begins) piece.erase(0, 3);
-      // Files of early converters mark special tokens by their brackets alone.
+      // Files of early converters mark special tokens only by their brackets.
       const bool named = !IsWord(token) || (piece.size() > 2 && piece.front() == '[' && piece.back() == ']');
       if (!named) {
         capitals = capitals || std::any_of(piece.begin(), piece.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -164,7 +164,7 @@ class Reader {
       }
       return std::string(otherwise);
     };
-    // A vocabulary of lower case has no other letters.
+    // Without capitals in the vocabulary, texts are lower-cased.
     const bool lower = Get("normalizer.lowercase").Flag(!capitals);
     const Json config = {{"cls_token", special({"cls", "bos"}, "[CLS]")},
                          {"sep_token", special({"seperator", "separator", "eos"}, "[SEP]")},

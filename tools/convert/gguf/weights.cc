@@ -1,4 +1,4 @@
-// Tensors of GGUF files by the library's names, and as the library has them.
+// Tensors of GGUF files by the library's names and in its layout.
 #include <algorithm>
 #include <map>
 
@@ -40,7 +40,7 @@ const Names kNomicLayer = {
     {"attn_qkv", "attn.Wqkv"}, {"attn_output", "attn.out_proj"}, {"attn_output_norm", "norm1"}, {"ffn_up", "mlp.fc11"},
     {"ffn_gate", "mlp.fc12"},  {"ffn_down", "mlp.fc2"},          {"layer_output_norm", "norm2"}};
 
-// What tensors are called: those of the model, and those of layer i after `layer` and i.
+// Names of tensors: of the model, and of layer i after `layer` and i.
 struct Naming {
   Names model, of_layer;
   std::string layer;
@@ -69,7 +69,7 @@ class Translator {
 
   void Run() {
     for (const auto& [name, tensor] : file_->tensors()) {
-      if (name == "rope_freqs.weight" && config_.contains("rope_scaling")) continue;  // the configuration has them
+      if (name == "rope_freqs.weight" && config_.contains("rope_scaling")) continue;  // read into the configuration
       const std::string published = Published(name);
       if (published.empty()) {
         Fail("{}: tensor {} has no place in architecture {}", file_->path(), name, architecture_.name);
@@ -79,7 +79,7 @@ class Translator {
   }
 
  private:
-  // Empty where there is none.
+  // Empty if there is none.
   std::string Published(const std::string& name) const {
     const size_t dot = name.rfind('.');
     if (dot == std::string::npos) return "";
@@ -99,7 +99,7 @@ class Translator {
     const std::vector<uint64_t>& shape = tensor.shape;
     const uint64_t rows = shape.size() == 2 ? shape[0] : 1, width = shape.empty() ? 1 : shape.back();
     if (shape.size() > 2 || rows > UINT32_MAX || width > UINT32_MAX || tensor.bytes == 0) {
-      Fail("{}: tensor {}: [{}] is no matrix", file_->path(), name, fmt::join(shape, ", "));
+      Fail("{}: tensor {}: [{}] is not a matrix", file_->path(), name, fmt::join(shape, ", "));
     }
     return {static_cast<uint32_t>(rows), static_cast<uint32_t>(width), [&tensor, file = file_] {
               std::vector<float> values = ToFloats(tensor);
@@ -120,13 +120,12 @@ class Translator {
             }};
   }
 
-  // Both columns of a rotary position lie side by side in these files; the library has all first ones of a head before
-  // all second ones.
+  // Reorders rows from RoPE pairs side by side, as stored in these files, to halves per head, as in the library.
   Constant Halves(const std::string& name, const Constant& stored, const char* key) const {
     const auto heads = config_[key].get<uint32_t>();
     const uint32_t all = stored.rows == 1 ? stored.width : stored.rows;
     if (all % (2 * heads) != 0) {
-      Fail("{}: tensor {}: {} rows are no pairs for {} heads", file_->path(), name, all, heads);
+      Fail("{}: tensor {}: {} rows cannot be split into pairs for {} heads", file_->path(), name, all, heads);
     }
     const uint32_t half = all / heads / 2;
     std::vector<uint32_t> rows;

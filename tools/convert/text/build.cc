@@ -47,7 +47,7 @@ path SentencePieceFile(const path& model_dir) {
   return {};
 }
 
-// A directory's files beside each other, and what they are read by.
+// The files of a directory with the settings needed to read them.
 struct Directory {
   explicit Directory(const path& folder)
       : model_dir(folder),
@@ -60,7 +60,7 @@ struct Directory {
   bool Has(const char* name) const { return std::filesystem::exists(model_dir / name); }
   std::string Where(const char* name) const { return (model_dir / name).string(); }
   JsonView config() const { return {json, Where(kConfig)}; }
-  // Why there is no reader: the class, and what names it.
+  // The class and the file that names it, for messages.
   std::string Named() const {
     return type.name.empty() ? "no file names the tokenizer's class"
                              : fmt::format("class {} ({})", type.name, type.where);
@@ -72,7 +72,7 @@ struct Directory {
   TokenizerClass type;
 };
 
-// Pieces of a SentencePiece model with their ids in vocab.json.
+// Reads pieces of a SentencePiece model with their ids in vocab.json.
 TextModel ReadPiecesWithIds(const Directory& files, const char* pieces, const PublishedTokens& tokens) {
   const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
   return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.model_dir / pieces)),
@@ -83,15 +83,15 @@ TextModel ReadOneSentencePiece(const Directory& files, const path& found, const 
   const std::string file = found.filename().string();
   if (files.type.name.empty()) {
     Fail(
-        "{} alone does not say which tokens are around texts, and {}: add tokenizer.json, or tokenizer_config.json "
+        "{} alone does not specify special tokens around texts, and {}; add tokenizer.json, or tokenizer_config.json "
         "with "
         "tokenizer_class",
         file, files.Named());
   }
   if (files.Has("vocab.json")) {
-    // Its ids are not the model file's.
+    // Ids of this class differ from the model file's.
     if (files.type.name == "Speech2TextTokenizer") return ReadPiecesWithIds(files, file.c_str(), tokens);
-    Fail("{} with vocab.json, {}, is not supported: add tokenizer.json", file, files.Named());
+    Fail("{} with vocab.json, {}, is not supported; add tokenizer.json", file, files.Named());
   }
   TextModel model =
       ReadSentencePieceOfClass(files.type.name, ReadPieces(ReadFile(found)), tokens, files.config(), file);
@@ -99,7 +99,7 @@ TextModel ReadOneSentencePiece(const Directory& files, const path& found, const 
   return model;
 }
 
-// What there is in place of tokenizer.json; false if nothing.
+// Reads files other than tokenizer.json; false if there are none.
 bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextModel* model) {
   if (files.type.name == "ByT5Tokenizer") {
     *model = ReadByteTokens(tokens, files.config());
@@ -123,7 +123,7 @@ bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextM
           "tokenizer.json",
           files.Named());
     }
-    if (files.Has("target_vocab.json")) Fail("target_vocab.json beside vocab.json is not supported");
+    if (files.Has("target_vocab.json")) Fail("target_vocab.json in addition to vocab.json is not supported");
     *model = ReadPiecesWithIds(files, "source.spm", tokens);
     return true;
   }
@@ -146,13 +146,13 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   const PublishedTokens tokens(model_dir, config);
   if (files.Has("tokenizer.json")) {
     *model = ReadTokenizerFile(model_dir / "tokenizer.json");
-    // Where model_type alone leads to the class, and no key asks for anything, the file is what there is.
+    // If the class is known only from model_type, and neither key is set, tokenizer.json is read as it is.
     const bool asked = !config["add_bos_token"].IsNull() || !config["add_eos_token"].IsNull();
     FollowAddedEnds(files.type.named || asked ? files.type.name : "", config, tokens, model, options.warnings);
   } else if (!ReadOlderFiles(files, tokens, model)) {
     return false;
   }
-  // A model may have a mask token of another name than the usual ones.
+  // The mask token can have an unusual name.
   const std::string mask = SpecialToken(config, "mask_token", "");
   for (const AddedToken& added : model->added) {
     if (added.content == mask) model->mask_id = added.id;
@@ -165,7 +165,7 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   return true;
 }
 
-// Of several templates the one that is called "default".
+// If there are several templates, the one named "default".
 std::string ConfiguredTemplate(const JsonView& config) {
   const JsonView value = config["chat_template"];
   if (!value.json().is_array()) return value.Bytes("");

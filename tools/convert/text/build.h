@@ -1,4 +1,4 @@
-// The text section of a model directory.
+// Builds the text section for a model directory.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_
 
@@ -16,27 +16,29 @@ namespace fovea::tools {
 struct TextOptions {
   TextOptions(uint32_t most = 0) : max_length(most) {}  // NOLINT: a number alone is the limit
 
-  uint32_t max_length = 0;  // tokens that the model takes, 0 when unknown; the least of it and what files say is stored
-  std::vector<std::string>* warnings = nullptr;  // where to say what is read in another way than the files ask for
+  uint32_t max_length =
+      0;  // the model's maximum number of tokens, 0 if unknown; the minimum of it and the files' limits is stored
+  std::vector<std::string>* warnings =
+      nullptr;  // receives parts of the files that are read differently than they specify
 };
 
-// `description`: the "tokenizer" object of a model description, as README.md explains it, or null: then the directory's
-// own files decide, by the class that it names (README.md); without any of them the result is empty. Throws Failure
-// with the name of what is not supported.
+// `description`: the "tokenizer" object of a model description (README.md), or null: then the directory's files decide,
+// by the class that it names; without tokenizer files the result is empty. Throws Failure with the name of an
+// unsupported part.
 std::vector<uint8_t> BuildTextSection(const std::filesystem::path& model_dir, const Json& description = {},
                                       const TextOptions& options = {});
 
-// The same of a tokenizer that was read before.
+// Same for a tokenizer that has already been read.
 std::vector<uint8_t> BuildTextSection(TextModel model, const TextOptions& options);
 
-// A "tokenizer" object that means the directory's own files, with what other files say about texts.
+// Whether a "tokenizer" object refers to the directory's files, including what other files specify about texts.
 bool IsDirectoryTokenizer(const Json& description);
 
-// Whether a directory has a tokenizer's files that are found without a description.
+// Whether a directory has tokenizer files that are found without a description.
 bool HasTokenizer(const std::filesystem::path& model_dir);
 
 // The chat template of a directory (chat_template.jinja, else tokenizer_config.json) as the metadata that
-// tools/common/chat.h reads; nothing if it has none.
+// tools/common/chat.h reads; empty if it has none.
 std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const std::filesystem::path& model_dir);
 
 }  // namespace fovea::tools

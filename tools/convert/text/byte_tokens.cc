@@ -1,4 +1,4 @@
-// ByT5's tokenizer, which has no file: three tokens, one for each byte, and those that stand for gaps
+// ByT5's tokenizer, which has no file: three special tokens, one token for each byte, and sentinel tokens
 // (tokenization_byt5.py).
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"

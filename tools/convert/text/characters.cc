@@ -1,4 +1,4 @@
-// Reader of vocabularies of single characters: pieces that nothing joins.
+// Reads vocabularies of single characters, which are never merged.
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@
 namespace fovea::tools {
 namespace {
 
-// Names such as <pad> and [UNK], which are not found in text.
+// Whether it is a name such as <pad> or [UNK], which is not found in text.
 bool IsName(const std::string& piece) {
   if (piece.size() < 3) return false;
   return (piece.front() == '<' && piece.back() == '>') || (piece.front() == '[' && piece.back() == ']');
@@ -33,7 +33,7 @@ class Reader {
   }
 
  private:
-  // A list, in which a token's place is its id, or an object with the id of each.
+  // Reads a list, in which a token's index is its id, or an object with the id of each.
   void ReadTokens() {
     if (!table_.json().is_object()) {
       for (size_t i = 0; i < table_.List().size(); ++i) Add(table_.At(i).Bytes(), i, {});
@@ -50,10 +50,10 @@ class Reader {
     if (!ids_.emplace(piece, place).second) Fail("{}: \"{}\" is listed twice", table_.name(), piece);
   }
 
-  // "<role>_id" or "<role>_token" of the description, or the first of the usual names that there is.
+  // "<role>_id" or "<role>_token" of the description, or the first of the usual names that exists.
   uint32_t Role(const std::string& role, std::initializer_list<const char*> usual = {}) {
     const JsonView id = description_[(role + "_id").c_str()], token = description_[(role + "_token").c_str()];
-    if (!id.IsNull() && !token.IsNull()) Fail("tokenizer: {0}_id and {0}_token are one too many", role);
+    if (!id.IsNull() && !token.IsNull()) Fail("tokenizer: give only one of {0}_id and {0}_token", role);
     if (!id.IsNull()) return id.Number({0, static_cast<int64_t>(model_.tokens.size()) - 1});
     if (!token.IsNull()) {
       const auto found = ids_.find(token.Bytes());
@@ -77,7 +77,7 @@ class Reader {
     model_.unknown_id = Role("unknown", {"<unk>", "[UNK]"});
     if (unknown_ == "none") {
       const bool said = !description_["unknown_id"].IsNull() || !description_["unknown_token"].IsNull();
-      if (said) Fail("tokenizer: unknown \"none\" goes without unknown_id and unknown_token");
+      if (said) Fail("tokenizer: unknown \"none\" cannot be combined with unknown_id or unknown_token");
       model_.unknown_id = text::kNoId;
     } else if (model_.unknown_id == text::kNoId) {
       model_.unknown_id = model_.pad_id;
@@ -109,8 +109,8 @@ class Reader {
   const JsonView &table_, &description_;
   TextModel model_;
   std::map<std::string, uint32_t> ids_;
-  std::set<uint32_t> named_;         // tokens that the description calls by their names, whatever these are
-  std::set<uint32_t> without_text_;  // tokens that no text has
+  std::set<uint32_t> named_;         // tokens that the description refers to by name
+  std::set<uint32_t> without_text_;  // tokens that never occur in text
   std::string unknown_;
 };
 
@@ -121,7 +121,7 @@ TextModel ReadCharacters(const JsonView& file, const JsonView& description) {
                                                "unknown_id", "unknown_token", "start_id",   "start_token", "end_id",
                                                "end_token",  "unknown",       "lower_case", "max_length"};
   for (const auto& [key, value] : description.Object().items()) {
-    if (kKnown.count(key) == 0) Fail("tokenizer key \"{}\" is not known", key);
+    if (kKnown.count(key) == 0) Fail("unknown tokenizer key \"{}\"", key);
   }
   return Reader(description["key"].IsNull() ? file : file[description["key"].Text().c_str()], description).Run();
 }

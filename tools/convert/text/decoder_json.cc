@@ -1,4 +1,4 @@
-// The decoder of tokenizer.json: one of those that the runtime has as a whole, or a list of steps.
+// Reads the decoder of tokenizer.json: one of the runtime's decoders, or a list of steps.
 #include "tools/base/fail.h"
 #include "tools/convert/text/tokenizer_json.h"
 
@@ -12,7 +12,7 @@ class StepReader {
  public:
   explicit StepReader(TextModel* model) : model_(*model) { model_.decoder = DecoderKind::kSteps; }
 
-  // In the order of the file: what comes first changes pieces, and the last one the text that they make.
+  // Reads steps in order: earlier ones change pieces, the last one the concatenated text.
   void Read(const JsonView& part) {
     const std::string type = TypeOf(part);
     if (type == "Sequence") {
@@ -59,7 +59,7 @@ class StepReader {
   bool changed_ = false, bytes_ = false, fused_ = false;
 };
 
-// Which tokens stand for bytes: "<0x0A>".
+// Marks tokens that represent bytes: "<0x0A>".
 void MarkBytes(TextModel* model) {
   for (TextToken& token : model->tokens) {
     if (ByteOf(token.piece) >= 0) token.flags |= text::kTokenByte;

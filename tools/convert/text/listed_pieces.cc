@@ -1,5 +1,5 @@
-// Reader of vocabularies with SentencePiece's pieces as a JSON array of {"id", "piece", "score", "type"}: byte-pair
-// encoding by scores, as llama2.c does it.
+// Reads SentencePiece pieces from a JSON array of {"id", "piece", "score", "type"}: byte-pair encoding by scores, as in
+// llama2.c.
 #include <map>
 
 #include "tools/base/fail.h"
@@ -34,14 +34,14 @@ TextModel ReadListedPieces(const JsonView& file) {
     if (read.pieces.back().piece.find("\xe2\x96\x81") != std::string::npos) read.escape_spaces = true;
   }
   TextModel model = BuildSentencePieces(read);
-  // Texts begin with the token that is called so, where there is one.
+  // Texts begin with the token of that name, if there is one.
   for (uint32_t id = 0; id < read.pieces.size(); ++id) {
     if (read.pieces[id].piece != "<s>" || read.pieces[id].type != SentencePiece::kControl) continue;
     model.single = {{0, id, 0}, {1, 0, 0}};
     model.pair = {{0, id, 0}, {1, 0, 0}, {0, id, 1}, {2, 0, 1}};
   }
   if (read.escape_spaces) return model;
-  // Pieces have plain spaces, and that in front of the text goes.
+  // Pieces have plain spaces; the one at the beginning of the text is removed.
   model.decoder = text::DecoderKind::kSteps;
   TextStep strip{text::StepKind::kDecodeStrip, 0, " "};
   strip.count = 1;

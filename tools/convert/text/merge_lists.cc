@@ -9,7 +9,7 @@ namespace {
 
 using text::Merge;
 
-// The left piece of every pair of pieces that spell `key` together.
+// The left piece of every pair of pieces whose concatenation is `key`.
 std::vector<uint32_t> LeftPieces(const std::string& key, const std::map<std::string, uint32_t>& keys) {
   std::vector<uint32_t> lefts;
   for (size_t size = 1; size < key.size(); ++size) {
@@ -20,7 +20,7 @@ std::vector<uint32_t> LeftPieces(const std::string& key, const std::map<std::str
   return lefts;
 }
 
-// One record in place of all `ways`, which are sorted by their left piece, if that says the same.
+// Replaces `ways`, sorted by left piece, by one record if that is equivalent.
 void Shorten(const std::string& key, const std::map<std::string, uint32_t>& keys, std::vector<Merge>* ways) {
   const std::vector<uint32_t> lefts = LeftPieces(key, keys);
   if (lefts.size() != ways->size() || ways->size() < 2) return;

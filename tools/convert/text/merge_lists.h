@@ -1,4 +1,4 @@
-// Merges of byte-pair encoding as the section has them: for each piece the ways to make it.
+// Merges of byte-pair encoding in the form of the text section: for each piece the pairs that form it.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_MERGE_LISTS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_MERGE_LISTS_H_
 
@@ -11,9 +11,9 @@
 
 namespace fovea::tools {
 
-// For each token of the model the ways to make it, sorted by the left piece. Where every two pieces that spell it
-// together make it, one after the other in the order of the left ones' ids, that is a single record for any left piece.
-// `keys`: the vocabulary's trie.
+// For each token of the model, the pairs that form it, sorted by left piece. If every pair of pieces that spells the
+// token forms it, in the order of the left pieces' ids, a single record covers all left pieces. `keys`: the
+// vocabulary's trie.
 std::vector<std::vector<text::Merge>> MergeLists(const TextModel& model, const std::map<std::string, uint32_t>& keys);
 
 }  // namespace fovea::tools

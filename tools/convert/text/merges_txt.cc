@@ -1,5 +1,5 @@
-// Reader of vocab.json with merges.txt: byte-level byte-pair encoding of the classes of GPT-2, RoBERTa, CLIP, Qwen 2
-// and Whisper, brought into the form of tokenizer.json as convert_slow_tokenizer.py does it.
+// Reads vocab.json with merges.txt: byte-level byte-pair encoding of the classes of GPT-2, RoBERTa, CLIP, Qwen 2 and
+// Whisper, converted to the form of tokenizer.json as convert_slow_tokenizer.py does it.
 #include <algorithm>
 #include <iterator>
 
@@ -73,7 +73,7 @@ Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const J
                {"post_processor", byte_level},
                {"decoder", {{"type", "ByteLevel"}}}};
   if (kind == Kind::kClip) {
-    // Words in lower case, each with a mark at its end.
+    // Lower-cased words with an end-of-word suffix.
     file["model"].update({{"end_of_word_suffix", "</w>"}, {"unk_token", kEnd}});
     const Json one_space = {{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}, {"content", " "}};
     file["normalizer"] = {{"type", "Sequence"},
@@ -89,7 +89,7 @@ Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const J
   return file;
 }
 
-// Whisper's texts begin with what it is told, which WhisperTokenizer.prefix_tokens has from its configuration.
+// The prompt of Whisper's texts, which WhisperTokenizer.prefix_tokens takes from its configuration.
 std::string WhisperPrefix(const JsonView& config) {
   std::string prefix = "<|startoftranscript|> ";
   for (const char* key : {"language", "task"}) {

@@ -1,4 +1,4 @@
-// The normalizer of tokenizer.json.
+// Reads the normalizer of tokenizer.json.
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/tokenizer_json.h"
@@ -44,7 +44,7 @@ TextStep MapStep(std::function<std::string(uint32_t)> map, uint32_t flags = 0) {
   return step;
 }
 
-// Literal patterns, runs of spaces such as " {2,}", and others.
+// Patterns: literal strings, runs of spaces such as " {2,}", and regular expressions.
 void ReadReplace(const JsonView& part, TextModel* model) {
   const JsonView pattern = part["pattern"];
   TextStep step{StepKind::kReplace};

@@ -1,5 +1,5 @@
-// Trees of patterns to tables. A state is a list of places in the pattern in the order in which they are preferred, so
-// that the table finds what a search that tries one alternative after the other finds, in one pass.
+// Compiles pattern trees to tables. A state is an ordered list of positions in the pattern, by preference, so that the
+// table finds in one pass the match of a backtracking search.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr size_t kMaxPlaces = 4096;
 constexpr size_t kMaxStates = 2048;
 constexpr uint32_t kNone = ~0u;
 
-// What there is to do at a place of the pattern.
+// An instruction at a position of the pattern.
 struct Place {
   enum Kind { kTake, kCheck, kSplit, kEnd } kind = kEnd;
   uint32_t set = 0;                      // kTake, kCheck: index in the list of sets
@@ -25,7 +25,7 @@ struct Place {
 
 class Sets {
  public:
-  // A set that is repeated is looked at once. It must live as long as this.
+  // Equal sets share an index. The set must outlive this.
   uint32_t Add(const CodeSet& set) {
     const auto known = numbers_.find(&set);
     if (known != numbers_.end()) return known->second;
@@ -34,7 +34,7 @@ class Sets {
     return numbers_[&set] = number;
   }
 
-  // Numbers the code points that no set tells apart.
+  // Numbers the equivalence classes of code points: members of the same sets.
   void Classify(PatternTables* tables) {
     if (sets_.size() > 64) Fail("the patterns have {} sets of characters", sets_.size());
     std::map<uint64_t, uint32_t> classes;
@@ -47,12 +47,13 @@ class Sets {
     }
     members_.push_back(MemberOf(kCodePoints));
     tables->class_count = static_cast<uint32_t>(classes.size());
-    if (classes.size() > text::kMaxCutClasses) Fail("the patterns tell {} kinds of characters apart", classes.size());
+    if (classes.size() > text::kMaxCutClasses)
+      Fail("the patterns distinguish {} classes of characters", classes.size());
   }
   bool Has(uint32_t set, uint32_t character_class) const { return (members_[character_class] >> set & 1) != 0; }
 
  private:
-  // A bit for each set that has it.
+  // A bit for each set that contains it.
   uint64_t MemberOf(uint32_t code) const {
     uint64_t member = 0;
     for (size_t i = 0; i < sets_.size(); ++i) member |= uint64_t{sets_[i][code]} << i;
@@ -64,7 +65,7 @@ class Sets {
   std::vector<uint64_t> members_;  // for each class, and the end of the text
 };
 
-// The places of one pattern.
+// The instructions of one pattern.
 class Places {
  public:
   Places(const PatternNode& pattern, Sets* sets) : sets_(*sets) {
@@ -82,7 +83,7 @@ class Places {
     return static_cast<uint32_t>(places_.size() - 1);
   }
 
-  // Returns where `node` begins when it goes on at `next`.
+  // Returns the start of `node` with continuation `next`.
   uint32_t Build(const PatternNode& node, uint32_t next) {
     switch (node.kind) {
       case PatternNode::kEmpty:
@@ -149,7 +150,7 @@ class Compiler {
   }
 
  private:
-  // Number of the state, from 1 on; 0: of none.
+  // Number of the state, from 1 on; 0 for an empty list.
   uint32_t StateOf(const std::vector<uint32_t>& list) {
     if (list.empty()) return 0;
     const auto [place, added] = states_.emplace(list, static_cast<uint32_t>(states_.size()) + 1);
@@ -157,7 +158,7 @@ class Compiler {
     return place->second;
   }
 
-  // What follows in front of a character of class `c`.
+  // The transition on a character of class `c`.
   uint16_t Transition(const std::vector<uint32_t>& list, uint32_t c) {
     std::vector<uint32_t> next, open(list.rbegin(), list.rend());
     std::vector<bool> seen(places_.size()), taken(places_.size());
@@ -170,7 +171,7 @@ class Compiler {
       const Place& place = places_[at];
       switch (place.kind) {
         case Place::kEnd:
-          match = true;  // all that is less preferred does not count any more
+          match = true;  // less preferred alternatives no longer matter
           break;
         case Place::kSplit:
           open.push_back(place.other);

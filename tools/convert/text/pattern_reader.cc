@@ -1,4 +1,4 @@
-// Regular expressions as text to trees of patterns.
+// Parses regular expressions to pattern trees.
 #include <algorithm>
 #include <cctype>
 #include <cstring>
@@ -36,7 +36,7 @@ Pattern Node(PatternNode::Kind kind) {
   return node;
 }
 
-// Characters that are the same but for their case.
+// Adds all characters that differ only in case.
 CodeSet AllCases(const CodeSet& set) {
   static const auto* const kByFold = [] {
     auto* all = new std::multimap<std::string, uint32_t>;
@@ -151,7 +151,7 @@ class PatternReader {
     if (Take("(?=")) return Lookahead(false);
     if (Ahead("(?")) Refuse();
     if (Take("(")) return Group(fold_);
-    if (Take("$")) {  // in front of a line's end
+    if (Take("$")) {  // before the end of a line
       Pattern next = Node(PatternNode::kNext);
       next->set = Single('\n');
       next->set[kCodePoints] = true;
@@ -172,7 +172,7 @@ class PatternReader {
     Pattern next = Node(PatternNode::kNext);
     next->set = Character();
     if (!Take(")")) Refuse();
-    if (inverted) next->set.flip();  // the end of the text is none of any characters
+    if (inverted) next->set.flip();  // the end of the text is in no inverted class
     return next;
   }
 
@@ -266,7 +266,7 @@ class PatternReader {
     return inverted ? Inverted(std::move(set)) : set;
   }
 
-  // A general category, or a group of them by its first letter.
+  // A general category, or a group of categories by its first letter.
   CodeSet Category(const std::string& name) {
     CodeSet set(kCodePoints + 1);
     bool any = false;

@@ -1,5 +1,5 @@
-// A SentencePiece model file whose pieces have their ids in vocab.json: Marian and speech_to_text. What the other side
-// of a translation adds to vocab.json is never found in texts, but decodes.
+// Reads a SentencePiece model file whose pieces have their ids in vocab.json: Marian and speech_to_text. Pieces that
+// only the other side of a translation uses are never found in texts, but can be decoded.
 #include <algorithm>
 #include <map>
 
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Of vocab.json, by id.
+// Pieces of vocab.json by id.
 std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   const WholeRange range = {0, static_cast<int64_t>(vocabulary.Object().size()) - 1};
   std::vector<std::string> pieces(vocabulary.json().size());
@@ -26,7 +26,7 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   return pieces;
 }
 
-// Pieces that are found in texts, but have no id, would be unknown tokens.
+// Fails if pieces found in texts have no id, since they would become unknown tokens.
 void CheckThatAllHaveIds(const std::map<std::string, const SentencePiece*>& found, const JsonView& vocabulary) {
   size_t missing = 0;
   std::string first;
@@ -57,7 +57,7 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   const std::string unknown = tokens.Named("unk_token", "<unk>");
   SentencePieces placed = read;
   placed.pieces.clear();
-  std::vector<uint32_t> other;  // of the other side
+  std::vector<uint32_t> other;  // pieces that only the other side uses
   for (const std::string& piece : pieces) {
     const auto own = found.find(piece);
     SentencePiece made = {piece, 0, SentencePiece::kControl};
@@ -73,7 +73,7 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   TextModel model = BuildSentencePieces(placed);
   for (const uint32_t id : other) model.tokens[id].flags = 0;
   for (uint32_t id = 0; marian && id < pieces.size(); ++id) {
-    // ">>fra<<" in front of a text is the language to translate into.
+    // ">>fra<<" at the beginning of a text selects the target language.
     if (StartsWith(pieces[id], ">>") && EndsWith(pieces[id], "<<")) model.added.push_back({pieces[id], id, 0, false});
   }
   std::vector<DefaultToken> names = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};

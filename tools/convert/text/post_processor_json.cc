@@ -1,4 +1,4 @@
-// The post-processor of tokenizer.json: special tokens around texts, and ranges without spaces.
+// Reads the post-processor of tokenizer.json: special tokens around texts, and ranges without spaces.
 #include <algorithm>
 
 #include "tools/base/fail.h"
@@ -9,10 +9,10 @@ namespace {
 
 using text::StepKind;
 
-// Of tokens that are there.
+// The valid token ids.
 WholeRange Known(const TextModel& model) { return {0, static_cast<int64_t>(model.tokens.size()) - 1}; }
 
-// Post-processors of byte-level tokenizers trim ranges. A step has the flags.
+// Post-processors of byte-level tokenizers trim ranges; a step stores the flags.
 void ReadTrim(const JsonView& part, TextModel* model) {
   if (!part["trim_offsets"].Flag(true)) return;
   std::vector<TextStep>& steps = model->pre_tokenizer;

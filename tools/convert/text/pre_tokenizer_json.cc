@@ -1,4 +1,4 @@
-// The pre-tokenizer of tokenizer.json. What cuts at matches of a pattern becomes a table.
+// Reads the pre-tokenizer of tokenizer.json. Steps that split at matches of a pattern become a table.
 #include <algorithm>
 #include <map>
 
@@ -58,7 +58,7 @@ void ReadPreTokenizer(const JsonView& part, TextModel* model) {
   if (part.IsNull()) return;
   const std::string type = TypeOf(part);
   std::vector<TextStep>& steps = model->pre_tokenizer;
-  // What comes after ByteLevel reads the characters that this makes of bytes.
+  // Steps after ByteLevel read its characters for bytes.
   const bool after_bytes =
       std::any_of(steps.begin(), steps.end(), [](const TextStep& step) { return step.kind == StepKind::kByteLevel; });
   const uint32_t bytes = after_bytes ? text::kCutBytes : 0u;

@@ -1,4 +1,4 @@
-// The tokens that a directory names, or adds to its vocabulary, beside the vocabulary's own file.
+// Special and added tokens of a directory, which are not in the vocabulary's file.
 #include "tools/convert/text/published_tokens.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ uint32_t FlagsOf(const JsonView& token) {
          (token["single_word"].Flag(false) ? text::kAddedSingleWord : 0u);
 }
 
-// The token of this text, among the added ones first.
+// Finds a token by content, added tokens first.
 uint32_t IdOfText(const std::string& content, const TextModel& model) {
   for (const AddedToken& added : model.added) {
     if (added.content == content) return added.id;
@@ -112,7 +112,7 @@ std::vector<PublishedTokens::Token> PublishedTokens::Listed() const {
       by_id[listed.token.id] = std::move(listed);
     }
   } else {
-    // Special are those that have a name as well.
+    // Tokens that a key names are special.
     std::vector<std::string> named;
     for (const char* key : kKeys) named.push_back(Named(key));
     for (const Token& token : More()) named.push_back(token.token.content);

@@ -1,4 +1,4 @@
-// The tokens that a directory names, or adds to its vocabulary, beside the vocabulary's own file.
+// Special and added tokens of a directory, which are not in the vocabulary's file.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_
 
@@ -12,7 +12,7 @@
 
 namespace fovea::tools {
 
-// What a class calls a token if the directory has no other name for it.
+// Default of a class for a token that the directory does not name.
 struct DefaultToken {
   const char* key;  // "bos_token"
   const char* content;
@@ -23,23 +23,23 @@ struct DefaultToken {
 // added_tokens.json, as PreTrainedTokenizerBase._from_pretrained reads them.
 class PublishedTokens {
  public:
-  // `config`: tokenizer_config.json or an empty object; it stays.
+  // `config`: tokenizer_config.json or an empty object; must outlive this.
   PublishedTokens(const std::filesystem::path& model_dir, const JsonView& config);
 
-  // Content of a special token; empty if it is null, or named nowhere and `otherwise` is empty.
+  // Content of a special token; empty if it is null, or not named and `otherwise` is empty.
   std::string Named(const char* key, const std::string& otherwise = "") const;
 
-  // Adds what the model does not have yet: listed tokens by their ids, then named ones, which get the next ids unless
-  // the vocabulary has them. Fails where an id is another token's.
+  // Adds tokens that the model lacks: listed tokens by their ids, then named ones, which get the next ids unless the
+  // vocabulary has them. Fails if an id belongs to another token.
   void AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const;
-  // The listed tokens only.
+  // Adds only the listed tokens.
   void AddListedTo(TextModel* model) const;
 
  private:
   struct Token {
     AddedToken token;
     bool has_id = false;
-    bool whole = false;  // with flags, not a name alone
+    bool whole = false;  // with flags, not only a name
   };
   JsonView Get(const char* key) const;
   static Token Special(const JsonView& value);
@@ -52,9 +52,9 @@ class PublishedTokens {
   Json map_ = Json::object(), added_ = Json::object();
 };
 
-// Sets what is around texts, in the notation of the tokenizers library without its shortcuts: "<s> $A </s>",
-// "<s> $A </s> $B:1 </s>:1". Tokens are found by their text, $A and $B are the texts, a number after a colon is the
-// token type.
+// Sets the template of texts in the notation of the tokenizers library without its shortcuts: "<s> $A </s>",
+// "<s> $A </s> $B:1 </s>:1". Tokens are given by content; $A and $B are the texts; a number after a colon is the token
+// type.
 void SetTemplate(const std::string& single, const std::string& pair, TextModel* model);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Readers of the tokenizer files that model hubs publish. Each refuses, by name, what it does not know.
+// Readers of published tokenizer files. Each refuses unsupported content by name.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
 
@@ -15,8 +15,8 @@ namespace fovea::tools {
 // tokenizer.json of Hugging Face tokenizers.
 TextModel ReadTokenizerJson(const JsonView& file);
 
-// vocab.txt: one piece a line. `config`: tokenizer_config.json or an empty object, with the class of
-// TokenizerClassOf where there is one.
+// vocab.txt: one piece per line. `config`: tokenizer_config.json or an empty object, with the class of TokenizerClassOf
+// if known.
 TextModel ReadVocabTxt(const std::string& lines, const JsonView& config);
 
 // vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
@@ -27,46 +27,46 @@ TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, co
 TextModel ReadSentencePiece(const std::string& bytes);
 SentencePieces ReadPieces(const std::string& bytes);
 
-// The same as a class of the original library reads it. `config` as above; `file` is for messages.
+// Same, as read by a class of the original library. `config` as above; `file` is for messages.
 TextModel ReadSentencePieceOfClass(const std::string& type, const SentencePieces& read, const PublishedTokens& tokens,
                                    const JsonView& config, const std::string& file);
 
-// A SentencePiece model file that finds pieces, and vocab.json with their ids: Marian and speech_to_text. Decoding is
-// by vocab.json alone.
+// A SentencePiece model file whose pieces have their ids in vocab.json: Marian and speech_to_text. Decoding uses only
+// vocab.json.
 TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
                                  const PublishedTokens& tokens, const JsonView& config);
 
-// ByT5: no file, an id for each byte.
+// ByT5: without files, an id for each byte.
 TextModel ReadByteTokens(const PublishedTokens& tokens, const JsonView& config);
 
-// Objects with piece, score and type in a JSON array.
+// A JSON array of objects with piece, score and type.
 TextModel ReadListedPieces(const JsonView& file);
 
-// Pairs [piece, score] in a JSON array, as a model description explains them (README.md).
+// A JSON array of pairs [piece, score], as specified for model descriptions (README.md).
 TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description);
 
-// Characters in a JSON array, or an object with their ids, or in one that a member of an object is: each is a token of
-// its own.
+// A JSON array of characters, or an object with their ids, possibly as a member of an object: each character is a
+// token.
 TextModel ReadCharacters(const JsonView& file, const JsonView& description);
 
-// Ids of so many tokens may leave gaps, but tables follow the number of tokens: an id is at most a little above twice
-// that.
+// Valid ids for a number of tokens. Gaps are allowed, but tables have the size of the largest id, so an id is at most
+// slightly above twice that number.
 WholeRange RangeOfIds(size_t tokens);
 
-// Gives a piece, which the model finds in text, its place. An id has one piece; messages name the vocabulary.
+// Adds a piece that can be found in text. Each id has one piece; messages name the vocabulary.
 TextToken& AddPiece(const std::string& piece, const Json& id, WholeRange ids, const JsonView& vocabulary,
                     TextModel* model);
 
-// Each character in lower case, whatever stands around it.
+// Lower-cases each character, without context.
 TextStep LowerCaseStep();
 
-// What BertNormalizer does, as one map.
+// BertNormalizer as a single map.
 TextStep BertNormalizerStep(bool clean_text, bool space_cjk, bool strip_accents, bool lower_case);
 
 // A special token of tokenizer_config.json: a string or an object with `content`.
 std::string SpecialToken(const JsonView& config, const char* key, const char* fallback);
 
-// The lines of a file, without their ends. Fails, with `where`, at one that is not UTF-8.
+// The lines of a file, without their ends. Fails, with `where`, for a line that is not UTF-8.
 std::vector<std::string> LinesOf(const std::string& text, const std::string& where);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// Reader of bare unigram vocabularies ([[piece, score], ...]) with the rules of a model description.
+// Reads bare unigram vocabularies ([[piece, score], ...]) with the rules of a model description.
 #include <set>
 
 #include "tools/base/fail.h"
@@ -11,7 +11,7 @@ TextModel ReadScoredPieces(const JsonView& pieces, const JsonView& description) 
   static const std::set<std::string> kKnown = {"type",       "file",          "normalizer", "prefix", "first_piece",
                                                "unknown_id", "unknown_score", "unknown",    "ties",   "max_length"};
   for (const auto& [key, value] : description.Object().items()) {
-    if (kKnown.count(key) == 0) Fail("tokenizer key \"{}\" is not known", key);
+    if (kKnown.count(key) == 0) Fail("unknown tokenizer key \"{}\"", key);
   }
   TextModel model;
   model.kind = text::ModelKind::kUnigram;

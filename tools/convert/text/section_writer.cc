@@ -1,4 +1,4 @@
-// TextModel to the bytes of a text section.
+// Writes a TextModel as the bytes of a text section.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -38,7 +38,7 @@ class SectionWriter {
   std::vector<uint8_t> Run() {
     if (model_.tokens.empty()) Fail("the tokenizer has no tokens");
     for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer, &model_.decoder_steps}) {
-      if (steps->size() > text::kMaxSteps) Fail("{} steps of text are more than {}", steps->size(), text::kMaxSteps);
+      if (steps->size() > text::kMaxSteps) Fail("{} text steps exceed the limit of {}", steps->size(), text::kMaxSteps);
     }
     WriteHeader();
     WriteCharsmap();
@@ -53,7 +53,7 @@ class SectionWriter {
     tables_[text::kSuffix].assign(model_.suffix.begin(), model_.suffix.end());
     for (const text::TemplateItem& item : model_.single) Append(item, &tables_[text::kTemplateSingle]);
     for (const text::TemplateItem& item : model_.pair) Append(item, &tables_[text::kTemplatePair]);
-    // The normalizer is complete now: run it to learn how texts grow and what added tokens look like afterwards.
+    // The normalizer is complete: run it to measure how texts grow, and to normalize added tokens.
     header_.expansion = text::kMaxExpansion;
     header_.expansion = MeasureExpansion();
     if (model_.kind == text::ModelKind::kBpe) MarkWhole();
@@ -113,7 +113,7 @@ class SectionWriter {
     Append(step, &tables_[table]);
   }
 
-  // Of all steps together, in the order in which they are written.
+  // Patterns of all steps, in the order in which they are written.
   void WritePatterns() {
     std::vector<const PatternNode*> patterns;
     for (const std::vector<TextStep>* steps : {&model_.normalizer, &model_.pre_tokenizer}) {
@@ -127,9 +127,9 @@ class SectionWriter {
     for (uint16_t to : patterns_.transitions) Append(to, &tables_[text::kCutTransitions]);
   }
 
-  // The map as runs: removals, constant differences, every other one, and single strings.
+  // Writes the map as runs: removals, constant differences, alternating ones, and single strings.
   void WriteMap(const TextStep& step) {
-    std::vector<std::optional<std::string>> map(kCodePoints);  // nothing: stays as it is
+    std::vector<std::optional<std::string>> map(kCodePoints);  // nothing: unchanged
     for (uint32_t code = 0; code < kCodePoints; ++code) {
       if ((code >= 0xd800 && code < 0xe000) ||
           ((step.flags & text::kMapHangul) != 0 && code >= 0xac00 && code <= 0xd7a3)) {
@@ -263,7 +263,7 @@ class SectionWriter {
     for (uint32_t unit : BuildTrie(keys_)) Append(unit, &tables_[text::kVocabularyTrie]);
   }
 
-  // How the vocabulary's trie spells a piece; nothing if texts cannot have it.
+  // The key of a piece in the vocabulary's trie; nothing if texts cannot contain it.
   std::string KeyOf(const TextToken& token) const {
     if (!token.matches) return "";
     std::string key = token.piece;
@@ -283,7 +283,7 @@ class SectionWriter {
     Append(count, &tables_[text::kMergeOffsets]);
   }
 
-  // What the normalizer makes of a string; the largest size on the way in `*peak`.
+  // Normalizes a string; `*peak` receives the largest intermediate size.
   std::string Normalize(const std::string& string, uint32_t* peak) {
     const size_t capacity = (string.size() + 1) * text::kMaxExpansion;
     text::Buffer buffers[2];
@@ -310,13 +310,13 @@ class SectionWriter {
     }
   }
 
-  // The most bytes that any step makes of one byte of text. Steps work on single characters, the character map also on
-  // its own keys, so these are all the cases; what depends on neighbours only makes texts shorter.
+  // The most bytes that any step makes of one byte of text. Steps process single characters, and the character map also
+  // its keys, so these are all cases; steps that depend on neighbours only shorten texts.
   uint32_t MeasureExpansion() {
     Open();
     const bool marks = Has(model_.pre_tokenizer, StepKind::kMetaspace);
     double most = 1;
-    // What comes in front of a text once is no growth.
+    // A prefix that is added once per text does not count as growth.
     size_t prefix = 0;
     if (Has(model_.normalizer, StepKind::kPrepend)) {
       uint32_t peak = 0;
@@ -339,11 +339,12 @@ class SectionWriter {
       if (step.kind == StepKind::kReplaceMatches) most = std::max(most, static_cast<double>(step.second.size()));
     }
     if (marks) most = std::max(most, 3.0);
-    if (most > text::kMaxExpansion) Fail("the normalizer makes texts {} times as long", most);
+    if (most > text::kMaxExpansion)
+      Fail("the normalizer lengthens texts by a factor of {}, which exceeds the limit", most);
     return static_cast<uint32_t>(std::ceil(most));
   }
 
-  // Pieces whose text, as a word, needs no merging to become the piece.
+  // Marks pieces whose text, as a word, is the piece without merging.
   void MarkWhole() {
     std::vector<uint32_t> pairs;
     for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
@@ -398,10 +399,10 @@ class SectionWriter {
   text::Header header_ = {};
   Content tables_[text::kTableCount];
   std::map<std::string, uint32_t> charsmap_keys_;
-  std::map<std::string, uint32_t> keys_;  // of the vocabulary's trie
+  std::map<std::string, uint32_t> keys_;  // keys of the vocabulary's trie
   PatternTables patterns_;
   size_t next_pattern_ = 0;
-  std::vector<uint8_t> section_;  // what tokenizer_ reads
+  std::vector<uint8_t> section_;  // tokenizer_ reads it
   Tokenizer tokenizer_;
   std::vector<uint8_t> bytes_[2];  // the normalizer's buffers
   std::vector<uint32_t> origins_[2];

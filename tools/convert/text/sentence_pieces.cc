@@ -1,4 +1,4 @@
-// What SentencePiece does with its pieces, as a model of unigrams or of byte pairs.
+// SentencePiece's rules for its pieces, as a unigram or BPE model.
 #include "tools/convert/text/sentence_pieces.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class Builder {
         token.flags = text::kTokenControl | text::kTokenSpecial;
         break;
       case SentencePiece::kUserDefined:
-        // Byte pairs never join it with anything: it is cut out beforehand.
+        // User-defined symbols are split off before merging.
         if (read_.byte_pairs) model_.added.push_back({read.piece, id, 0, true, true});
         token.matches = !read_.byte_pairs;
         break;
@@ -60,7 +60,7 @@ class Builder {
           Fail("unused pieces of byte-pair encoding, such as \"{}\", are not supported", read.piece);
         break;
       case SentencePiece::kByte:
-        if (ByteOf(read.piece) < 0) Fail("piece \"{}\" is no byte", read.piece);
+        if (ByteOf(read.piece) < 0) Fail("piece \"{}\" is not a byte", read.piece);
         token.flags = text::kTokenByte;
         break;
       default:
@@ -71,7 +71,7 @@ class Builder {
     model_.tokens.push_back(std::move(token));
   }
 
-  // Any two pieces are joined whose text together is a piece: that of the best score first.
+  // Any two pieces whose concatenation is a piece can be merged, the best score first.
   void AddMerges() {
     model_.flags = text::kCharacters | text::kFuseUnknown;
     std::set<double, std::greater<double>> scores;

@@ -1,4 +1,4 @@
-// Vocabularies of SentencePiece, wherever they were read from, with SentencePiece's rules for them.
+// Vocabularies of SentencePiece pieces from any source, with SentencePiece's rules.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_SENTENCE_PIECES_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_SENTENCE_PIECES_H_
 

@@ -1,5 +1,5 @@
-// SentencePiece model files as the classes of the original library read them: each moves ids, cleans texts and puts
-// tokens around them in its own way. Brought into the form of tokenizer.json, as convert_slow_tokenizer.py does it.
+// Reads SentencePiece model files as the classes of the original library do: each moves ids, cleans texts and adds
+// special tokens differently. Converts to the form of tokenizer.json as convert_slow_tokenizer.py does it.
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -22,7 +22,7 @@ struct Rule {
   const char* name;
   Ids ids;
   Cleaning cleaning;
-  const char* single;  // as SetTemplate takes it
+  const char* single;  // format of SetTemplate
   const char* pair;
   std::vector<DefaultToken> tokens;
 };
@@ -209,7 +209,7 @@ class Builder {
     AddPieces(first.size());
   }
 
-  // Ids are `offset` above those of the file; its first two pieces are the padding and the end.
+  // Ids are the file's plus `offset`; its first two pieces are the padding and the end.
   void SetPegasus() {
     const uint32_t offset = config_["offset"].Number({0, 10000}, 103);
     AddSpecial(tokens_.Named("pad_token", "<pad>"));
@@ -242,7 +242,7 @@ class Builder {
             {"unk_token", vocabulary_.at(unknown_).first}};
   }
 
-  // All pairs of pieces that are a piece together, that of the best score first (generate_merges).
+  // All pairs of pieces whose concatenation is a piece, the best score first (generate_merges).
   Json Merges() const {
     struct Merge {
       double score;
@@ -252,7 +252,7 @@ class Builder {
     for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
       const auto& [piece, score] = vocabulary_[id];
       for (size_t at = 1; at < piece.size(); ++at) {
-        if ((static_cast<uint8_t>(piece[at]) & 0xc0) == 0x80) continue;  // within a character
+        if ((static_cast<uint8_t>(piece[at]) & 0xc0) == 0x80) continue;  // inside a character
         const auto left = ids_.find(piece.substr(0, at));
         if (left == ids_.end()) continue;
         const auto right = ids_.find(piece.substr(at));

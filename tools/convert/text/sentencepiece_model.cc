@@ -1,4 +1,4 @@
-// Reader of SentencePiece model files: the few fields of its protocol buffer that matter.
+// Reads SentencePiece model files: the relevant fields of their protocol buffer.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// One message, field by field.
+// Reads one message field by field.
 class Message {
  public:
   explicit Message(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -45,7 +45,7 @@ class Message {
     if (data.size() != 4) Fail("the SentencePiece model is damaged");
     float value = 0;
     std::memcpy(&value, data.data(), 4);
-    if (!std::isfinite(value)) Fail("the SentencePiece model has a score that is no number");
+    if (!std::isfinite(value)) Fail("the SentencePiece model has a score that is not finite");
     return value;
   }
 

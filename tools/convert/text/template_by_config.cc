@@ -1,4 +1,4 @@
-// Whether texts begin and end with tokens, where tokenizer_config.json has a say in it beside tokenizer.json.
+// Special tokens around texts, where tokenizer_config.json can override tokenizer.json.
 #include "tools/convert/text/template_by_config.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::vector<int64_t> Around(const std::vector<text::TemplateItem>& items) {
 }
 
 void Build(bool begins, bool ends, const PublishedTokens& tokens, const std::string& type, TextModel* model) {
-  // The class's own names, where the directory has none.
+  // The class's default names, if the directory has none.
   const bool gemma = type == "GemmaTokenizer", llama = type == "LlamaTokenizer" || type == "CodeLlamaTokenizer";
   const std::string bos = tokens.Named("bos_token", gemma   ? "<bos>"
                                                     : llama ? "<s>"
@@ -52,7 +52,7 @@ void FollowAddedEnds(const std::string& type, const JsonView& config, const Publ
   }
   if (BuildsAnew(type)) return Build(config["add_bos_token"].Flag(true), ends, tokens, type, model);
   if (!asked || warnings == nullptr) return;
-  // Version 5 would follow the keys.
+  // Version 5 of the library follows the keys.
   TextModel other = *model;
   try {
     Build(config["add_bos_token"].Flag(false), ends, tokens, type, &other);
@@ -61,8 +61,8 @@ void FollowAddedEnds(const std::string& type, const JsonView& config, const Publ
   }
   if (Around(other.single) == Around(model->single)) return;
   warnings->push_back(fmt::format(
-      "tokenizer_config.json: add_bos_token and add_eos_token ask for other tokens around texts than tokenizer.json "
-      "has; class {} keeps those of tokenizer.json, as transformers 4 does, where version 5 follows the keys",
+      "tokenizer_config.json: add_bos_token and add_eos_token request other special tokens than tokenizer.json "
+      "has; class {} keeps the template of tokenizer.json, as in transformers 4 (version 5 follows the keys)",
       type.empty() ? "PreTrainedTokenizerFast" : type));
 }
 

@@ -1,4 +1,4 @@
-// Which tokenizer class of the original library a directory asks for.
+// Determines the tokenizer class of the original library for a directory.
 #include "tools/convert/text/tokenizer_class.h"
 
 #include <map>
@@ -15,7 +15,7 @@ std::string WithoutFast(const std::string& name) {
 }
 
 // TOKENIZER_MAPPING_NAMES of the original library, for the types that are converted here. A type whose published
-// directories always name a class, or have tokenizer.json, is left out where the class has no reader.
+// directories always name a class, or have tokenizer.json, is omitted if the class has no reader.
 const std::map<std::string, std::string>& ClassesByType() {
   static const std::map<std::string, std::string> kClasses = {
       {"albert", "AlbertTokenizer"},

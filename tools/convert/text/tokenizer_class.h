@@ -1,4 +1,4 @@
-// Which tokenizer class of the original library a directory asks for.
+// Determines the tokenizer class of the original library for a directory.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_CLASS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_CLASS_H_
 
@@ -11,8 +11,8 @@ namespace fovea::tools {
 
 struct TokenizerClass {
   std::string name;    // "LlamaTokenizer": without the "Fast" at its end; empty if nothing names one
-  std::string where;   // what leads to it: "config.json: model_type llama"
-  bool named = false;  // a file has its name
+  std::string where;   // the source: "config.json: model_type llama"
+  bool named = false;  // a file names it
 };
 
 // In the order of AutoTokenizer (tokenization_auto.py): tokenizer_config.json's tokenizer_class, config.json's, and the

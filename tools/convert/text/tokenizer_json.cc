@@ -37,7 +37,7 @@ class Reader {
     ReadPostProcessor(file_["post_processor"], &model_);
     ReadDecoder(file_["decoder"], &model_);
     if (bytes_ && model_.decoder != text::DecoderKind::kByteLevel) {
-      Fail("byte-level byte-pair encoding with another decoder than ByteLevel is not supported");
+      Fail("byte-level byte-pair encoding needs the decoder ByteLevel");
     }
     const JsonView truncation = file_["truncation"];
     if (!truncation.IsNull()) model_.max_length = truncation["max_length"].Number({}, 0);
@@ -112,7 +112,7 @@ class Reader {
     ReadMerges(model["merges"], ids);
   }
 
-  // Is there a part of this type?
+  // Whether there is a part of this type.
   static bool Contains(const JsonView& part, const char* type) {
     if (part.IsNull()) return false;
     bool found = TypeOf(part) == type;
@@ -129,7 +129,7 @@ class Reader {
   }
 
   void ReadMerges(const JsonView& list, const std::map<std::string, uint32_t>& ids) {
-    std::map<std::pair<uint32_t, uint32_t>, TextMerge> merges;  // of a repeated pair the last one counts
+    std::map<std::pair<uint32_t, uint32_t>, TextMerge> merges;  // for a repeated pair the last one counts
     uint32_t rank = 0;
     for (const Json& merge : list.List()) {
       std::string left, right;
@@ -155,7 +155,7 @@ class Reader {
     for (const auto& [pair, merge] : merges) model_.merges.push_back(merge);
   }
 
-  // The bytes that the printable characters of a byte-level piece stand for; a piece with others stands for itself.
+  // The bytes encoded by the printable characters of a byte-level piece; other pieces are returned unchanged.
   std::string Spelled(const std::string& piece) const {
     if (!bytes_) return piece;
     static const std::map<uint32_t, uint8_t> kBytes = [] {
@@ -201,7 +201,7 @@ class Reader {
   }
 
   const JsonView file_, added_;
-  WholeRange ids_;      // of the file's tokens
+  WholeRange ids_;      // range of the file's tokens
   bool bytes_ = false;  // byte-level byte-pair encoding
   TextModel model_;
 };

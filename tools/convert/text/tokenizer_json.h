@@ -1,4 +1,4 @@
-// The parts of tokenizer.json, one function each. They refuse, by name, what they do not know.
+// Readers of the parts of tokenizer.json, which refuse unsupported content by name.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_JSON_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_JSON_H_
 
@@ -9,10 +9,10 @@
 
 namespace fovea::tools {
 
-// Each adds to what the model has.
+// Each adds to the model.
 void ReadNormalizer(const JsonView& part, TextModel* model);
 void ReadPreTokenizer(const JsonView& part, TextModel* model);
-// After the tokens and the pre-tokenizer.
+// Call after the tokens and the pre-tokenizer have been read.
 void ReadPostProcessor(const JsonView& part, TextModel* model);
 void ReadDecoder(const JsonView& part, TextModel* model);
 

@@ -1,4 +1,4 @@
-// Double-array construction: every node takes the first place where all its children fit.
+// Double-array construction: every node takes the first position where all its children fit.
 #include "tools/convert/text/trie_builder.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kUnused = 0x80000000u;  // no byte leads to such a unit
 constexpr uint32_t kBlock = 256;
-constexpr uint32_t kSearched = 32 * kBlock;  // places after the end that are still tried
+constexpr uint32_t kSearched = 32 * kBlock;  // positions from the end that are still tried
 
 class Builder {
  public:
@@ -91,7 +91,7 @@ class Builder {
     const uint32_t block = static_cast<uint32_t>(units_.size());
     Grow();
     if (units_.size() > 1u << 29) Fail("a vocabulary is too large for a trie");
-    return block | (place & 0xff);  // any offset to it can be written
+    return block | (place & 0xff);  // every offset to it can be encoded
   }
 
   const std::vector<Entry> entries_;
@@ -100,7 +100,7 @@ class Builder {
   size_t first_free_ = 0;
 };
 
-// Lists a trie that may be damaged. Its nodes may be shared, as published ones are, but not without end.
+// Lists a trie that may be damaged. Nodes can be shared, as in published tries, but only up to a limit.
 class Lister {
  public:
   Lister(const text::Trie& trie, uint32_t longest)
@@ -126,11 +126,11 @@ class Lister {
     }
   }
 
-  static constexpr uint32_t kShared = 64;  // so many times are all units together more nodes than they are
+  static constexpr uint32_t kShared = 64;  // limit on visited nodes, as a multiple of the number of units
 
   const text::Trie& trie_;
   const uint32_t longest_;
-  uint64_t left_;  // nodes
+  uint64_t left_;  // nodes that may still be visited
   std::string key_;
   std::map<std::string, uint32_t> keys_;
 };

@@ -11,10 +11,10 @@
 
 namespace fovea::tools {
 
-// Keys must be non-empty and free of NUL bytes; values below 2^31. No keys: no units.
+// Keys must be non-empty and free of NUL bytes, values below 2^31. Without keys there are no units.
 std::vector<uint32_t> BuildTrie(const std::map<std::string, uint32_t>& keys);
 
-// All keys up to `longest` bytes with their values; fails when a key is longer.
+// All keys up to `longest` bytes with their values; fails if a key is longer.
 std::map<std::string, uint32_t> ListTrie(const text::Trie& trie, uint32_t longest);
 
 }  // namespace fovea::tools

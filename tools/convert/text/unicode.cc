@@ -1,4 +1,4 @@
-// Unicode facts through utf8proc.
+// Properties of code points, through utf8proc.
 #include "tools/convert/text/unicode.h"
 
 #include <utf8proc.h>
@@ -162,7 +162,7 @@ uint32_t GraphemeBreak(uint32_t code) {
       g = Grapheme::kPictographic;
       break;
     default:
-      break;  // syllables of Hangul follow from the code point
+      break;  // Hangul syllables are computed from the code point
   }
   return static_cast<uint32_t>(g);
 }
@@ -172,7 +172,7 @@ uint32_t CombiningClass(uint32_t code) {
 }
 
 std::string LowerCase(uint32_t code) {
-  if (code == 0x130) return "i\xcc\x87";  // the one lower case of two code points
+  if (code == 0x130) return "i\xcc\x87";  // the only lower case of two code points
   return Utf8(static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
 }
 
@@ -197,8 +197,8 @@ std::map<std::pair<uint32_t, uint32_t>, uint32_t> Compositions() {
     utf8proc_uint8_t* const itself = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(full.c_str()));
     const bool composes = Utf8(code) == reinterpret_cast<const char*>(itself);
     free(itself);
-    if (!composes) continue;  // another one has the same parts, as the letter for the sign of Angstrom
-    // What composes back is (composition of all but the last, last).
+    if (!composes) continue;  // another one has the same decomposition, as the letter for the Angstrom sign
+    // A composed character is the pair (composition of all but the last, last).
     const std::vector<uint32_t> parts = CodePoints(full);
     if (parts.size() < 2) continue;
     std::string head;
@@ -235,7 +235,7 @@ bool IsBertNonspacingMark(uint32_t code) {
 }
 
 bool IsCjkIdeograph(uint32_t code) {
-  // The start of the seventh block is what the reference implementation has.
+  // The seventh block starts as in the reference implementation.
   constexpr CodeRange kBlocks[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},   {0x20000, 0x2a6df},
                                    {0x2a700, 0x2b73f}, {0x2b740, 0x2b81f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
   return Contains(std::begin(kBlocks), std::end(kBlocks), code);

@@ -1,4 +1,4 @@
-// Facts about code points, from utf8proc and from the definitions that tokenizers use.
+// Properties of code points, from utf8proc and from definitions of tokenizers.
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_UNICODE_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_UNICODE_H_
 
@@ -26,17 +26,17 @@ bool IsLetter(uint32_t code);             // L*
 bool IsNumber(uint32_t code);             // N*
 bool IsMark(uint32_t code);               // M*
 const char* CategoryName(uint32_t code);  // such as "Lu"
-// What characters that differ in their case have in common.
+// Full case folding.
 std::string FoldCase(uint32_t code);
 uint32_t GraphemeBreak(uint32_t code);  // text::Grapheme
 uint32_t CombiningClass(uint32_t code);
 std::string LowerCase(uint32_t code);
 // Full decomposition of one code point, in canonical order.
 std::string Decompose(uint32_t code, bool compatibility);
-// (first, second) -> composed, Hangul left out.
+// (first, second) to composed, without Hangul.
 std::map<std::pair<uint32_t, uint32_t>, uint32_t> Compositions();
 
-// What BertNormalizer and BertPreTokenizer mean. Their categories are those of Unicode 8.
+// Categories as defined by BertNormalizer and BertPreTokenizer, by Unicode 8.
 bool IsBertControl(uint32_t code);
 bool IsBertPunctuation(uint32_t code);
 bool IsBertNonspacingMark(uint32_t code);

@@ -1,4 +1,4 @@
-// Reader of vocab.txt, for directories without tokenizer.json. Follows the classes that tokenizer_config.json names.
+// Reads vocab.txt, for directories without tokenizer.json, by the class in tokenizer_config.json.
 #include <algorithm>
 
 #include "tools/base/fail.h"
@@ -27,7 +27,7 @@ std::vector<std::string> LinesOf(const std::string& text, const std::string& whe
 
 namespace {
 
-// One that texts do not need may be missing if it has its usual name; "" is none.
+// An optional token with its usual name may be missing; "" is none.
 uint32_t AddSpecial(const std::string& token, const std::string& usual, bool needed, uint32_t flags, const char* key,
                     TextModel* model) {
   if (token.empty()) return text::kNoId;
@@ -65,7 +65,7 @@ TextModel ReadVocabTxt(const std::string& lines, const JsonView& config) {
   };
   model.pad_id = add("pad_token", mpnet ? "<pad>" : "[PAD]", false);
   model.unknown_id = add("unk_token", "[UNK]", true);
-  if (model.unknown_id == text::kNoId) Fail("vocab.txt: without unk_token nothing stands for unknown words");
+  if (model.unknown_id == text::kNoId) Fail("vocab.txt: unk_token is required for unknown words");
   const uint32_t open = add("cls_token", mpnet ? "<s>" : "[CLS]", true);
   const uint32_t close = add("sep_token", mpnet ? "</s>" : "[SEP]", true);
   model.mask_id = add("mask_token", mpnet ? "<mask>" : "[MASK]", false, mpnet ? text::kAddedLstrip : 0u);

@@ -1,5 +1,5 @@
-"""A hierarchy whose finished sentences are reused: a document grows by one sentence and another one changes; these
-two are read alone, and the document is made of them and of what the others made before."""
+"""A hierarchy whose finished sentences are reused: a document grows by one sentence and another one changes; only
+these two are read, and the document is made of them and of the results of the rest."""
 
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-"""Queries made by the task, then a projection of their own: q = W_q (sigmoid(W [x; e_task]) * x) + b_q."""
+"""Queries made by the task, then a separate projection: q = W_q (sigmoid(W [x; e_task]) * x) + b_q."""
 
 import pathlib
 import sys
