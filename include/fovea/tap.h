@@ -9,7 +9,8 @@
  *     row can see: with a sliding window a few for each row, however long the text; more for rows at the edges, which
  *     see all keys
  *
- *   fovea_session_options.taps -> fovea_session_run -> fovea_session_weights (-> fovea_session_sparse)
+ *   fovea_session_options.taps -> fovea_session_run -> fovea_session_get_attention_map (->
+ * fovea_session_get_sparse_map)
  */
 #ifndef FOVEA_TAP_H_
 #define FOVEA_TAP_H_
@@ -52,12 +53,12 @@ typedef struct fovea_tap {
 
 /* What a tap kept in the last run. Pointers are into the session's memory and valid until the next run. Set
  * struct_size. */
-typedef struct fovea_weights {
+typedef struct fovea_attention_map {
   size_t struct_size;
   const uint32_t* query_rows; /* [rows] Which rows of the query space, ascending. */
   /* Dense: the weight that row query_rows[r] and wanted head h give to the j-th key of the row's segment is
    * data[(r * heads + h) * stride + j]; 0 where the pattern hides the key, and -infinity where scores are kept. Nothing
-   * is promised for j past the segment's keys. Sparse: NULL, see fovea_session_sparse. */
+   * is promised for j past the segment's keys. Sparse: NULL, see fovea_session_get_sparse_map. */
   const float* data;
   uint64_t entries; /* Sparse: how many weights there are in all. Dense: 0. */
   uint32_t form;    /* FOVEA_TAP_* */
@@ -66,16 +67,16 @@ typedef struct fovea_weights {
   uint32_t stride;  /* Dense: the longest segment of keys that the session can hold. */
   uint32_t query_space, key_space;
   uint32_t key_rows; /* Rows of the key space in this run. */
-} fovea_weights;
+} fovea_attention_map;
 
 /* Tap `tap`: its position in options.taps. FOVEA_E_INDEX for no such tap, FOVEA_E_ORDER before a run,
  * FOVEA_E_STRUCT_SIZE. */
-FOVEA_API fovea_status fovea_session_weights(const struct fovea_session* session, uint32_t tap, fovea_weights* weights,
-                                             fovea_error* error);
+FOVEA_API fovea_status fovea_session_get_attention_map(const struct fovea_session* session, uint32_t tap,
+                                                       fovea_attention_map* map, fovea_error* error);
 
-/* fovea_sparse.layout: a matrix of rows * heads lines (line r * heads + h is tapped row r, wanted head h) and key_rows
- * columns, whose column k is row k of the whole key space: fovea_session_segments(key_space) says which segment that
- * lies in. */
+/* fovea_sparse_map.layout: a matrix of rows * heads lines (line r * heads + h is tapped row r, wanted head h) and
+ * key_rows columns, whose column k is row k of the whole key space: fovea_session_segments(key_space) says which
+ * segment that lies in. */
 enum {
   /* Line by line: entries offsets[l] .. offsets[l + 1] - 1 are of line l. offsets, keys, values. */
   FOVEA_SPARSE_CSR = 0,
@@ -87,22 +88,22 @@ enum {
 
 /* The caller's arrays. Those that the layout does not have are neither read nor written and may be NULL. In a line keys
  * ascend, in a column lines do; no entry comes twice, no weight is 0 and no score -infinity. */
-typedef struct fovea_sparse {
+typedef struct fovea_sparse_map {
   size_t struct_size;
   uint64_t offset_capacity; /* Entries in `offsets`: at least lines + 1 (CSR), key_rows + 1 (CSC). */
-  uint64_t entry_capacity;  /* Entries in each of the others: at least fovea_weights.entries. */
+  uint64_t entry_capacity;  /* Entries in each of the others: at least fovea_attention_map.entries. */
   uint64_t* offsets;
   uint32_t* lines;
   uint32_t* keys;
   float* values;
   uint32_t layout; /* FOVEA_SPARSE_* */
-} fovea_sparse;
+} fovea_sparse_map;
 
-/* Writes a sparse tap into the caller's arrays, in time proportional to what it writes; sizes are in fovea_weights.
- * FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_CAPACITY (expected: the entries needed), FOVEA_E_NULL
- * and what fovea_session_weights returns. */
-FOVEA_API fovea_status fovea_session_sparse(const struct fovea_session* session, uint32_t tap,
-                                            const fovea_sparse* arrays, fovea_error* error);
+/* Writes a sparse tap into the caller's arrays, in time proportional to what it writes; sizes are in
+ * fovea_attention_map. FOVEA_E_OPTION for a dense tap or an unknown layout, FOVEA_E_CAPACITY (expected: the entries
+ * needed), FOVEA_E_NULL and what fovea_session_get_attention_map returns. */
+FOVEA_API fovea_status fovea_session_get_sparse_map(const struct fovea_session* session, uint32_t tap,
+                                                    const fovea_sparse_map* arrays, fovea_error* error);
 
 /* What all taps kept in the last run, as the bytes of a safetensors file: a device records it, `fovea attend --from`
  * shows it, and whatever reads safetensors plots it. Tensors:

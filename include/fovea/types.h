@@ -27,8 +27,8 @@ enum {
 
 /* What is kept of attention. */
 enum {
-  FOVEA_KEEP_WEIGHTS = 0, /* What values are multiplied with. */
-  FOVEA_KEEP_SCORES = 1   /* What is weighed. Of a key that counts several times, once. Rounded twice more. */
+  FOVEA_KEEP_ATTENTION = 0, /* What values are multiplied with. */
+  FOVEA_KEEP_SCORES = 1     /* What is weighed. Of a key that counts several times, once. Rounded twice more. */
 };
 
 #endif /* FOVEA_TYPES_H_ */

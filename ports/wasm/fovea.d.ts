@@ -73,11 +73,11 @@ export interface Tap {
   reduce?: "none" | "mean" | "max";
   /** Which heads; none: all. */
   heads?: number[];
-  what?: "weights" | "scores";
+  what?: "attention" | "scores";
 }
 
 /** What a tap kept. A line is a query row and head: line r * heads + h. */
-export interface Weights {
+export interface AttentionMap {
   readonly heads: number;
   readonly queryRows: Uint32Array;
   readonly querySpace: Space;
@@ -147,7 +147,7 @@ export interface RunResult {
   readonly encodings: Encoding[];
   readonly outputs: Record<string, Matrix>;
   /** By the names of the taps' steps. */
-  readonly weights: Record<string, Weights>;
+  readonly attentionMaps: Record<string, AttentionMap>;
 }
 
 export interface ClassifyOptions extends TextOptions {
@@ -246,7 +246,7 @@ export interface Session {
   /** A copy. */
   output(name: string): Matrix;
   offsets(space: string): Uint32Array;
-  weights(tap?: number | string): Weights;
+  attentionMap(tap?: number | string): AttentionMap;
   close(): void;
 }
 

@@ -266,7 +266,7 @@ class File {
 
   // Offsets, and keys and weights where they will stand: they are written with the offsets.
   void WriteSparseTap(uint32_t i, const Entry& entry, uint8_t* at) const {
-    fovea_sparse arrays = {};
+    fovea_sparse_map arrays = {};
     arrays.layout = FOVEA_SPARSE_CSR;
     arrays.offsets = reinterpret_cast<uint64_t*>(at);
     uint64_t to_keys = 0;

@@ -185,7 +185,7 @@ WeightSink SinkOf(const Tap& tap, const Worker& worker);
 // sparse.cc
 // Rows and heads that a tap kept, each a line of a matrix over the key space, and how many entries they have.
 uint64_t CountEntries(const Tap& tap);
-void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& arrays);
+void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse_map& arrays);
 
 // carry.cc
 // The one that the value is an input or output of, or null.

@@ -114,8 +114,8 @@ TEST(Misuse, NullArguments) {
   const uint32_t* offsets = nullptr;
   EXPECT_REFUSED(fovea_session_segments(live, 0, nullptr, &index, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_session_segments(live, 0, &offsets, nullptr, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_weights(live, 0, nullptr, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_sparse(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_attention_map(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_sparse_map(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_taps_file_size(live, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_taps_file_write(live, nullptr, 0, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
@@ -185,7 +185,7 @@ TEST(Misuse, NotAHandle) {
     fovea_view view;
     uint32_t left, count;
     const uint32_t* offsets;
-    fovea_weights weights = Sized<fovea_weights>();
+    fovea_attention_map weights = Sized<fovea_attention_map>();
     uint64_t ticks;
     fovea_session_info info = Sized<fovea_session_info>();
     EXPECT_REFUSED(fovea_session_set_segments(s, 0, &length, 1, &error), FOVEA_E_HANDLE);
@@ -195,9 +195,9 @@ TEST(Misuse, NotAHandle) {
     EXPECT_REFUSED(fovea_session_advance(s, 1, &left, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_output(s, 0, &view, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_segments(s, 0, &offsets, &count, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_session_weights(s, 0, &weights, &error), FOVEA_E_HANDLE);
-    const fovea_sparse arrays = Sized<fovea_sparse>();
-    EXPECT_REFUSED(fovea_session_sparse(s, 0, &arrays, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_session_get_attention_map(s, 0, &weights, &error), FOVEA_E_HANDLE);
+    const fovea_sparse_map arrays = Sized<fovea_sparse_map>();
+    EXPECT_REFUSED(fovea_session_get_sparse_map(s, 0, &arrays, &error), FOVEA_E_HANDLE);
     uint64_t taps_size = 0;
     EXPECT_REFUSED(fovea_taps_file_size(s, &taps_size, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_taps_file_write(s, &taps_size, sizeof(taps_size), &error), FOVEA_E_HANDLE);
@@ -260,7 +260,7 @@ TEST(Misuse, IndicesPastTheEnd) {
   fovea_view view;
   const uint32_t* offsets;
   uint64_t ticks;
-  fovea_weights weights = Sized<fovea_weights>();
+  fovea_attention_map weights = Sized<fovea_attention_map>();
   uint32_t count;
   const uint32_t length = 1;
   for (const uint32_t bad : {1000u, 0x80000000u, 0xffffffffu}) {
@@ -268,9 +268,9 @@ TEST(Misuse, IndicesPastTheEnd) {
     EXPECT_REFUSED(fovea_session_input(live, bad, &view, &error), FOVEA_E_INDEX);
     EXPECT_REFUSED(fovea_session_output(live, bad, &view, &error), FOVEA_E_INDEX);
     EXPECT_REFUSED(fovea_session_segments(live, bad, &offsets, &count, &error), FOVEA_E_INDEX);
-    EXPECT_REFUSED(fovea_session_weights(live, bad, &weights, &error), FOVEA_E_INDEX);
-    const fovea_sparse arrays = Sized<fovea_sparse>();
-    EXPECT_REFUSED(fovea_session_sparse(live, bad, &arrays, &error), FOVEA_E_INDEX);
+    EXPECT_REFUSED(fovea_session_get_attention_map(live, bad, &weights, &error), FOVEA_E_INDEX);
+    const fovea_sparse_map arrays = Sized<fovea_sparse_map>();
+    EXPECT_REFUSED(fovea_session_get_sparse_map(live, bad, &arrays, &error), FOVEA_E_INDEX);
     EXPECT_EQ(fovea_session_step_ticks(live, bad, &ticks), FOVEA_E_INDEX);
     EXPECT_EQ(fovea_session_step_pairs(live, bad, &ticks), FOVEA_E_INDEX);
   }

@@ -149,8 +149,10 @@ TEST(StructSize, OfSessions) {
   }
   ExpectRefused<fovea_session_info>("info", {}, [&](auto* i) { return fovea_session_get_info(s, i); });
   ExpectRefused<fovea_cache_info>("cache", {}, [&](auto* i) { return fovea_cache_get_info(s, i); });
-  ExpectRefused<fovea_weights>("weights", {}, [&](auto* w) { return fovea_session_weights(s, 0, w, nullptr); });
-  ExpectRefused<fovea_sparse>("sparse", {}, [&](auto* a) { return fovea_session_sparse(s, 1, a, nullptr); });
+  ExpectRefused<fovea_attention_map>("weights", {},
+                                     [&](auto* w) { return fovea_session_get_attention_map(s, 0, w, nullptr); });
+  ExpectRefused<fovea_sparse_map>("sparse", {},
+                                  [&](auto* a) { return fovea_session_get_sparse_map(s, 1, a, nullptr); });
   ExpectRefused<fovea_text_tokens>("text_bind", {}, [&](auto* t) { return fovea_text_bind(s, t, 1, nullptr); });
   const fovea_text_tokens none = Sized<fovea_text_tokens>();
   ExpectRefused<fovea_text_sentences>("text_bind_documents", {}, [&](auto* sentences) {

@@ -249,9 +249,9 @@ void UsedSession::Read() {
 }
 
 void UsedSession::ReadTap(uint32_t tap) {
-  auto weights = Sized<fovea_weights>();
+  auto weights = Sized<fovea_attention_map>();
   fovea_error error = {};
-  const fovea_status status = fovea_session_weights(session_, tap, &weights, &error);
+  const fovea_status status = fovea_session_get_attention_map(session_, tap, &weights, &error);
   transcript_.Status(Where("tap", tap), status, error);
   if (status != FOVEA_OK) return;
   transcript_.Bytes(Where("rows of tap", tap), weights.query_rows, uint64_t{weights.rows} * sizeof(uint32_t));
@@ -269,7 +269,7 @@ void UsedSession::ReadTap(uint32_t tap) {
   }
 }
 
-void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
+void UsedSession::ReadSparse(uint32_t tap, const fovea_attention_map& weights) {
   const uint64_t lines = uint64_t{weights.rows} * weights.heads;
   const uint64_t entries = weights.entries;
   Check(entries <= lines * weights.key_rows, "more weights than places");
@@ -277,7 +277,7 @@ void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
     const uint64_t rows = layout == FOVEA_SPARSE_CSC ? weights.key_rows : lines;
     const Guarded numbers((rows + 1) * sizeof(uint64_t), Filling::kOnes, 8), of(entries * 4, Filling::kOnes, 4);
     const Guarded keys(entries * 4, Filling::kOnes, 4), values(entries * 4, Filling::kOnes, 4);
-    auto arrays = Sized<fovea_sparse>();
+    auto arrays = Sized<fovea_sparse_map>();
     arrays.layout = layout;
     arrays.offset_capacity = rows + 1;
     arrays.entry_capacity = entries;
@@ -285,7 +285,7 @@ void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
     arrays.lines = of.as<uint32_t>();
     arrays.keys = keys.as<uint32_t>();
     arrays.values = values.as<float>();
-    Check(fovea_session_sparse(session_, tap, &arrays, nullptr) == FOVEA_OK, "a sparse tap cannot be read");
+    Check(fovea_session_get_sparse_map(session_, tap, &arrays, nullptr) == FOVEA_OK, "a sparse tap cannot be read");
     transcript_.Bytes(Where("offsets of tap", tap), numbers.data(), layout == FOVEA_SPARSE_COO ? 0 : numbers.size());
     transcript_.Bytes(Where("lines of tap", tap), of.data(), layout == FOVEA_SPARSE_CSR ? 0 : of.size());
     transcript_.Bytes(Where("keys of tap", tap), keys.data(), layout == FOVEA_SPARSE_CSC ? 0 : keys.size());

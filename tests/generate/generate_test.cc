@@ -153,9 +153,9 @@ TEST(Generate, AlignmentsAreReadInEachStep) {
   std::vector<int32_t> fed(5, 1);
   for (int i = 0; i < 3; ++i) {
     const fovea_generated step = generator.Next({2, 2, 2, 2, 2});
-    fovea_weights weights = Sized<fovea_weights>();
+    fovea_attention_map weights = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(pair.decode.session, 0, &weights, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(pair.decode.session, 0, &weights, &error), FOVEA_OK);
     for (size_t text = 0; text < 5; ++text) {
       const TinyDecoder::Step expected = d.Reference(kTexts[text], fed[text], states[text]);
       states[text] = expected.state;

@@ -183,9 +183,9 @@ class BlobUser {
         if (fovea_session_output(session, v, &view, nullptr) == FOVEA_OK)
           Touch(view.data, uint64_t{view.rows} * view.row_bytes);
       }
-      fovea_weights weights = Sized<fovea_weights>();
+      fovea_attention_map weights = Sized<fovea_attention_map>();
       for (uint32_t t = 0; t < taps.size(); ++t) {
-        EXPECT_EQ(fovea_session_weights(session, t, &weights, nullptr), FOVEA_OK);
+        EXPECT_EQ(fovea_session_get_attention_map(session, t, &weights, nullptr), FOVEA_OK);
         if (weights.form == FOVEA_TAP_SPARSE) {
           ReadSparse(session, t, weights);
         } else {
@@ -206,11 +206,11 @@ class BlobUser {
     fovea_session_run(session, nullptr);
   }
 
-  void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_weights& weights) {
+  void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_attention_map& weights) {
     const uint64_t offsets = std::max(uint64_t{weights.rows} * weights.heads, uint64_t{weights.key_rows}) + 1;
     const AlignedBytes numbers(offsets * 8), lines(weights.entries * 4), keys(weights.entries * 4);
     const AlignedBytes values(weights.entries * 4);
-    fovea_sparse arrays = {};
+    fovea_sparse_map arrays = {};
     arrays.struct_size = sizeof(arrays);
     arrays.offset_capacity = offsets;
     arrays.entry_capacity = weights.entries;
@@ -219,7 +219,7 @@ class BlobUser {
     arrays.keys = reinterpret_cast<uint32_t*>(keys.data());
     arrays.values = reinterpret_cast<float*>(values.data());
     for (arrays.layout = 0; arrays.layout <= FOVEA_SPARSE_CSC; ++arrays.layout) {
-      EXPECT_EQ(fovea_session_sparse(session, tap, &arrays, nullptr), FOVEA_OK);
+      EXPECT_EQ(fovea_session_get_sparse_map(session, tap, &arrays, nullptr), FOVEA_OK);
     }
   }
 

@@ -150,8 +150,8 @@ TEST(FewRows, InPiecesAndKeptAndTapped) {
     Results results;
     for (const uint32_t value : keep) results.push_back(bound.session->Output(value));
     for (uint32_t tap = 0; tap < 2; ++tap) {
-      fovea_weights weights = Sized<fovea_weights>();
-      EXPECT_EQ(fovea_session_weights(bound.session->session, tap, &weights, &error), FOVEA_OK) << error.text;
+      fovea_attention_map weights = Sized<fovea_attention_map>();
+      EXPECT_EQ(fovea_session_get_attention_map(bound.session->session, tap, &weights, &error), FOVEA_OK) << error.text;
       for (uint32_t line = 0; line < weights.rows * weights.heads; ++line) {
         const float* first = weights.data + size_t{line} * weights.stride;
         results.emplace_back(first, first + 23);

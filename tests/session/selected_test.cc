@@ -83,9 +83,9 @@ TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
     EXPECT_EQ(session.Segments(t.best), (Lengths{2, 0, 1, 2}));
     EXPECT_EQ(session.Segments(t.fine), (Lengths{0, 30, 9, 0, 11}));
     EXPECT_EQ(session.Segments(t.longer), (Lengths{1, 31, 10, 1, 12}));
-    fovea_weights view = Sized<fovea_weights>();
+    fovea_attention_map view = Sized<fovea_attention_map>();
     fovea_error error = {};
-    EXPECT_EQ(fovea_session_weights(session.session, 0, &view, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_session_get_attention_map(session.session, 0, &view, &error), FOVEA_OK) << error.text;
     EXPECT_EQ(view.rows, 55u);
     weights.emplace_back(view.data, view.data + uint64_t{view.rows} * view.heads * view.stride);
     return OutputsOf(session, t);

@@ -184,9 +184,9 @@ TEST(Session, TapsChangeNoOutputAndRowsSumToOne) {
   session.Run();
   EXPECT_TRUE((Outputs{session.Output(e.hidden), session.Output(e.classes)}) == expected);
   for (uint32_t tap = 0; tap < 2; ++tap) {
-    fovea_weights w = Sized<fovea_weights>();
+    fovea_attention_map w = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(session.session, tap, &w, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(session.session, tap, &w, &error), FOVEA_OK);
     EXPECT_EQ(w.rows, 38u);
     EXPECT_EQ(w.heads, 4u);
     EXPECT_EQ(w.stride, 25u);

@@ -213,7 +213,7 @@ TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionReque
     tap.stride = choice.stride;
     tap.offset = choice.offset;
     tap.reduce = choice.reduce;
-    tap.what = choice.scores ? FOVEA_KEEP_SCORES : FOVEA_KEEP_WEIGHTS;
+    tap.what = choice.scores ? FOVEA_KEEP_SCORES : FOVEA_KEEP_ATTENTION;
     plan.steps.push_back(step);
     plan.taps.push_back(tap);
   }

@@ -147,20 +147,20 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   return lengths;
 }
 
-fovea_weights Session::Weights(uint32_t tap) const {
+fovea_attention_map Session::Weights(uint32_t tap) const {
   fovea_error error = {};
-  fovea_weights weights = Sized<fovea_weights>();
-  Check(fovea_session_weights(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
+  fovea_attention_map weights = Sized<fovea_attention_map>();
+  Check(fovea_session_get_attention_map(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
   return weights;
 }
 
 SparseWeights Session::Sparse(uint32_t tap) const {
-  const fovea_weights weights = Weights(tap);
+  const fovea_attention_map weights = Weights(tap);
   std::vector<uint64_t> offsets(static_cast<size_t>(weights.rows) * weights.heads + 1);
   std::vector<uint32_t> keys(weights.entries);
   SparseWeights sparse;
   sparse.values.resize(weights.entries);
-  fovea_sparse arrays = {};
+  fovea_sparse_map arrays = {};
   arrays.struct_size = sizeof(arrays);
   arrays.layout = FOVEA_SPARSE_CSR;
   arrays.offset_capacity = offsets.size();
@@ -169,7 +169,7 @@ SparseWeights Session::Sparse(uint32_t tap) const {
   arrays.keys = keys.data();
   arrays.values = sparse.values.data();
   fovea_error error = {};
-  Check(fovea_session_sparse(session_, tap, &arrays, &error), error, fmt::format("tap {}", tap));
+  Check(fovea_session_get_sparse_map(session_, tap, &arrays, &error), error, fmt::format("tap {}", tap));
   sparse.row_offsets.assign(offsets.begin(), offsets.end());
   sparse.keys.assign(keys.begin(), keys.end());
   return sparse;

@@ -78,7 +78,7 @@ class Session {
   // Of the segments of a space; none where a run has yet to select rows.
   std::vector<uint32_t> Lengths(uint32_t space) const;
   // By position in the request's taps.
-  fovea_weights Weights(uint32_t tap) const;
+  fovea_attention_map Weights(uint32_t tap) const;
   SparseWeights Sparse(uint32_t tap) const;
 
  private:

@@ -109,7 +109,7 @@ FOVEA_TYPE_I4 = 3
 FOVEA_TYPE_I32 = 4
 FOVEA_TYPE_BF16 = 5
 FOVEA_TYPE_U8 = 6
-FOVEA_KEEP_WEIGHTS = 0
+FOVEA_KEEP_ATTENTION = 0
 FOVEA_KEEP_SCORES = 1
 
 
@@ -343,7 +343,7 @@ class fovea_tap(Structure):
     ]
 
 
-class fovea_weights(Structure):
+class fovea_attention_map(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("query_rows", c_void_p), ("data", c_void_p), ("entries", c_uint64),
         ("form", c_uint32), ("rows", c_uint32), ("heads", c_uint32), ("stride", c_uint32), ("query_space", c_uint32),
@@ -351,7 +351,7 @@ class fovea_weights(Structure):
     ]
 
 
-class fovea_sparse(Structure):
+class fovea_sparse_map(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("offset_capacity", c_uint64), ("entry_capacity", c_uint64), ("offsets", c_void_p),
         ("lines", c_void_p), ("keys", c_void_p), ("values", c_void_p), ("layout", c_uint32),
@@ -469,8 +469,8 @@ FUNCTIONS = {
     "fovea_stop_init": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_stop_start": (c_int32, [c_void_p]),
     "fovea_stop_next": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p]),
-    "fovea_session_weights": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "fovea_session_sparse": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_attention_map": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_sparse_map": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_taps_file_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_taps_file_write": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_text_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),

@@ -15,7 +15,7 @@ from .model import DTYPES, TYPE_NAMES, Model, Program, Step, Value
 
 _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
 _REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
-_KEPT = {"weights": _c.FOVEA_KEEP_WEIGHTS, "scores": _c.FOVEA_KEEP_SCORES}
+_KEPT = {"attention": _c.FOVEA_KEEP_ATTENTION, "scores": _c.FOVEA_KEEP_SCORES}
 _TYPES = {name: number for number, name in TYPE_NAMES.items()}
 _COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy has no views of them
 
@@ -35,7 +35,7 @@ class Tap:
     reduce: Optional[str] = None  #: heads as one: "mean" or "max"
     heads: Sequence[int] = ()  #: Which; none: all.
     last_rows: bool = False  #: Of the last row of each segment only.
-    what: str = "weights"  #: "weights" or "scores"
+    what: str = "attention"  #: "attention" or "scores"
 
     def struct(self, step: Step) -> Any:
         if any(not 0 <= head < min(64, step.heads) for head in self.heads):
@@ -47,7 +47,7 @@ class Tap:
 
 
 @dataclasses.dataclass(frozen=True)
-class Weights:
+class AttentionMap:
     """What a tap kept in the last run. A line is a query row and head."""
 
     query_rows: np.ndarray  #: [rows] Which rows of the query space.
@@ -113,8 +113,9 @@ class Session(Handle):
 
     `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for those that
     are not named. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps`
-    the attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `weights` are views of
-    the session's memory: they show what the latest run wrote, and stay valid memory when the session is closed.
+    the attention to keep, `linked` inputs that `link` will give. Arrays of `input`, `output` and `attention_map` are
+    views of the session's memory: they show what the latest run wrote, and stay valid memory when the session is
+    closed.
 
     One thread at a time uses a session; a call that comes during another thread's is refused.
     """
@@ -328,7 +329,7 @@ class Session(Handle):
         return self._blocks.array(at.value, np.uint32, (count.value + 1,)).copy()
 
     @_alone
-    def weights(self, tap: Union[int, str] = 0) -> Weights:
+    def attention_map(self, tap: Union[int, str] = 0) -> AttentionMap:
         """What a tap kept: by its position, or the name it was given."""
         if isinstance(tap, str):
             names = [known.step for known in self.taps]
@@ -336,20 +337,21 @@ class Session(Handle):
                 raise Error(f"no tap of '{tap}'; there are: {', '.join(names)}", _c.FOVEA_E_NAME)
             tap = names.index(tap)
         fitting(tap, ctypes.c_uint32, "tap")
-        info = sized(_c.fovea_weights)
-        call("fovea_session_weights", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
+        info = sized(_c.fovea_attention_map)
+        call("fovea_session_get_attention_map", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
         spaces = list(self.model.spaces)
         common = (self._blocks.array(info.query_rows, np.uint32, (info.rows,)), info.heads,
                   self.offsets(spaces[info.query_space]), self.offsets(spaces[info.key_space]))
         if info.form == _c.FOVEA_TAP_DENSE:
-            return Weights(*common, self._blocks.array(info.data, np.float32, (info.rows, info.heads, info.stride)))
+            dense = self._blocks.array(info.data, np.float32, (info.rows, info.heads, info.stride))
+            return AttentionMap(*common, dense)
         offsets = np.empty(info.rows * info.heads + 1, np.uint64)
         keys, values = np.empty(info.entries, np.uint32), np.empty(info.entries, np.float32)
-        arrays = sized(_c.fovea_sparse, layout=_c.FOVEA_SPARSE_CSR, offset_capacity=len(offsets),
+        arrays = sized(_c.fovea_sparse_map, layout=_c.FOVEA_SPARSE_CSR, offset_capacity=len(offsets),
                        entry_capacity=len(keys), offsets=offsets.ctypes.data, keys=keys.ctypes.data,
                        values=values.ctypes.data)
-        call("fovea_session_sparse", self.address, tap, ctypes.byref(arrays), doing=f"tap {tap}")
-        return Weights(*common, None, offsets, keys, values)
+        call("fovea_session_get_sparse_map", self.address, tap, ctypes.byref(arrays), doing=f"tap {tap}")
+        return AttentionMap(*common, None, offsets, keys, values)
 
 
 def _fields(error: Error) -> tuple:

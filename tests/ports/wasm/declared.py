@@ -10,7 +10,7 @@ CLASSES = {
     "FoveaError": ("library", None), "Model": ("model", None), "Tokenizer": ("text", None),
     "Session": ("session", None), "Generation": ("generate", None),
     "Encoding": ("text", r"new Encoding\(text, bytes, (.*?)\}\);"),
-    "Weights": ("session", r"  weights\(tap.*?const fields = (.*?)\};"),
+    "AttentionMap": ("session", r"  attentionMap\(tap.*?const fields = (.*?)\};"),
 }
 # What modules use of each other's classes, and nobody else; what errors and iterators have anyway.
 INTERNAL = {
