@@ -139,7 +139,7 @@ typedef struct fovea_attention_pattern {
    * global_first / block of [layout_heads, layout_rows, layout_columns] names. A key counts as often as its block is
    * named, and once more if the window has it. Negative numbers and blocks past the end name nothing. Goes with neither
    * dilation nor head_windows nor top_k; and no row may name a block twice where weights are no softmax or a self score
-   * is given (FOVEA_E_ID, byte: its index); entries times columns are then at most 2^18. */
+   * is given (FOVEA_E_ID, index: its index); entries times columns are then at most 2^18. */
   const int32_t* layout;
   uint32_t layout_heads; /* 0 or 1: one layout for all query heads; else `heads`. */
   uint32_t layout_rows;
@@ -363,7 +363,7 @@ typedef struct fovea_attention_options {
 /* The exact bytes of scratch that runs with these options need: they succeed, one byte less fails. They depend on
  * heads, kv_heads, d_k, d_v, the kind of pattern, bucket_count, products, workers, tile_rows and, where something is
  * kept, its stride; not on rows, lengths or the machine. What a run checks of the options themselves is checked here
- * too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; byte: its
+ * too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; index: its
  * index). */
 FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
                                                fovea_error* error);
@@ -382,10 +382,10 @@ FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* opti
  *   FOVEA_E_TOO_SMALL    scratch has fewer than `expected` bytes
  *   FOVEA_E_MISALIGNED   scratch, or a pointer or stride, does not have the alignment `expected`
  *   FOVEA_E_ROWS         a view has too few rows, or too many
- *   FOVEA_E_SEGMENTS     offsets do not start at 0, descend or pass the rows (byte: which); queries and keys disagree
- *   FOVEA_E_LENGTH       a segment is longer than its table of coordinates or its row of pair_bias (byte: which)
+ *   FOVEA_E_SEGMENTS     offsets do not start at 0, descend or pass the rows (index: which); queries and keys disagree
+ *   FOVEA_E_LENGTH       a segment is longer than its table of coordinates or its row of pair_bias (index: which)
  *   FOVEA_E_CAPACITY     the stride of what is kept is less than `expected`
- *   FOVEA_E_ID           a global key, an order or a rank is out of place (byte: its index)
+ *   FOVEA_E_ID           a global key, an order or a rank is out of place (index: its index)
  *   FOVEA_E_RUNNER       the runner does not do what fovea/runner.h asks; rows of out may have been written
  * After any other failure nothing has been written. */
 FOVEA_API fovea_status fovea_attention_run(const fovea_attention_options* options, const fovea_attention_rows* q,

@@ -40,7 +40,7 @@ typedef struct fovea_cache_info {
 FOVEA_API fovea_status fovea_cache_get_info(const fovea_session* session, fovea_cache_info* info);
 
 /* Which text each segment of the following runs goes on with: texts[i] for segment i; NULL: text i. Stays until called
- * again. FOVEA_E_SEGMENTS (more texts than there can be segments), FOVEA_E_OPTION (a text twice; byte: its place). */
+ * again. FOVEA_E_SEGMENTS (more texts than there can be segments), FOVEA_E_OPTION (a text twice; index: its place). */
 FOVEA_API fovea_status fovea_cache_select(fovea_session* session, const uint32_t* texts, uint32_t count,
                                           fovea_error* error);
 

@@ -36,7 +36,7 @@
  * At most 256 inputs are linked, by names of at most 255 bytes. Older blobs say generate.end for generate.stop_ids and
  * generate.most for generate.max_tokens; these are read where the new key is absent.
  *
- * An error about an entry of the metadata says which: `section` is that of the metadata, `byte` the entry's number, of
+ * An error about an entry of the metadata says which: `section` is that of the metadata, `index` the entry's number, of
  * which fovea_model_metadata_at gives key and value. Other errors have FOVEA_NOWHERE for `section`.
  *
  * fovea_generate_options, fovea_sampling, fovea_beams, fovea_generated and fovea_hypothesis may grow and begin with
@@ -154,7 +154,7 @@ FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t 
  * first token, there is no such value, or a number in the metadata is none); FOVEA_E_OPTION (values that are not as
  * above, more scores than the token's table has rows, more than 256 stop ids, sessions of different models,
  * links without an encoder, numbers of the sampling or of the beams out of range, beams of a decoder whose rows are the
- * encoder's texts, a draft that is not as above); FOVEA_E_ID (a token is out of range; byte: which of
+ * encoder's texts, a draft that is not as above); FOVEA_E_ID (a token is out of range; index: which of
  * options.stop_ids); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
 FOVEA_API fovea_status fovea_generate_size(const fovea_generate_options* options, uint64_t* needed, fovea_error* error);
 
@@ -183,7 +183,7 @@ FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, cons
  * succeeded. If it fails and is made again it goes on where it stopped. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL;
  * FOVEA_E_ORDER (not started, or a step has been made); FOVEA_E_OPTION (the decoder keeps no texts); FOVEA_E_LENGTH (an
  * empty prompt, or another number of texts than the encoder gave: expected); FOVEA_E_SEGMENTS (more texts than the
- * session has); FOVEA_E_ID (byte: which of `tokens`). */
+ * session has); FOVEA_E_ID (index: which of `tokens`). */
 FOVEA_API fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens,
                                               const uint32_t* lengths, uint32_t count, uint32_t keep,
                                               fovea_error* error);
@@ -212,7 +212,7 @@ typedef struct fovea_generated {
  * Texts that ended take part in the run where the decoder keeps no texts, but get no more tokens. A text also ends when
  * the session has no room for its next row. `generated` may be NULL. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE;
  * FOVEA_E_ORDER (not started, all texts have ended, or the decoder got other segments since the start); FOVEA_E_ID (a
- * forced token is none, byte: whose); FOVEA_E_OPTION (forced tokens with a draft); what fovea_session_run returns, of
+ * forced token is none, index: whose); FOVEA_E_OPTION (forced tokens with a draft); what fovea_session_run returns, of
  * the draft, too. A call that fails or is cancelled (fovea_session_cancel of the decode session and the draft) changes
  * nothing and may be made again, or fovea_generate_start begins anew. */
 FOVEA_API fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forced,

@@ -96,7 +96,7 @@ FOVEA_API fovea_status fovea_session_make(const fovea_model* model, const fovea_
  * `count` rows (and must get the same from every child). A space without parent takes one length. Empty segments are
  * allowed; pooling one gives zeros. Until called again the segments stay. A call that fails changes nothing:
  * FOVEA_E_ORDER while a run is in progress (see fovea_session_begin); FOVEA_E_ROWS, FOVEA_E_SEGMENTS; FOVEA_E_LENGTH,
- * where byte is the index of the length that is too long, or `count` if the parent's one segment of `count` rows, which
+ * where index is that of the length that is too long, or `count` if the parent's one segment of `count` rows, which
  * follows from the call, is (expected: the longest that is possible, found: what it would be). */
 FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, const uint32_t* lengths,
                                                   uint32_t count, fovea_error* error);
@@ -160,7 +160,7 @@ FOVEA_API fovea_status fovea_session_restore(fovea_session* session, const void*
                                              fovea_error* error);
 
 /* Runs the whole program. FOVEA_E_ORDER if an input space has no segments or a run is in progress, FOVEA_E_SEGMENTS if
- * spaces disagree, FOVEA_E_ID if an id is out of range (tensor: the value, byte: its index), FOVEA_E_ROWS if more rows
+ * spaces disagree, FOVEA_E_ID if an id is out of range (tensor: the value, index: its index), FOVEA_E_ROWS if more rows
  * of a segment qualify than a selected space takes (step: which operation), FOVEA_E_RUNNER if the caller's runner or
  * barrier does not do what fovea/runner.h asks, FOVEA_E_CANCELLED. After a failure outputs are unspecified, carried
  * values and cached texts are as they were, and the session is ready for another run. */

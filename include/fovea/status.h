@@ -47,7 +47,7 @@ enum {
   FOVEA_E_UNSUPPORTED = 4, /* The blob or request needs a newer or differently configured library. */
   FOVEA_E_MEMORY = 5,      /* A memory block is too small or misaligned: `expected` has the exact figure. */
   FOVEA_E_LIMIT = 6,       /* The input is larger than the limits the session was made for. */
-  FOVEA_E_INPUT = 7,       /* A value in the input is out of range: `byte` has its index. */
+  FOVEA_E_INPUT = 7,       /* A value in the input is out of range: `index` has its index. */
   FOVEA_E_CANCELLED = 8,   /* The run was cancelled by the caller. */
   FOVEA_E_INTERNAL = 9,    /* A backend refused what the library asked of it: please report it. */
 
@@ -92,7 +92,7 @@ enum {
 
   /* Details of FOVEA_E_INPUT. */
   FOVEA_E_ID = FOVEA_E_INPUT | (1 << 8),    /* An id is outside its table. */
-  FOVEA_E_UTF8 = FOVEA_E_INPUT | (2 << 8),  /* The text is not valid UTF-8 at `byte`. */
+  FOVEA_E_UTF8 = FOVEA_E_INPUT | (2 << 8),  /* The text is not valid UTF-8 at `index`. */
   FOVEA_E_EMPTY = FOVEA_E_INPUT | (3 << 8), /* A segment has no rows where at least one is needed. */
   FOVEA_E_STATE =
       FOVEA_E_INPUT | (4 << 8) /* A saved state is damaged, or of another program, model or number of rows. */
@@ -106,7 +106,7 @@ typedef struct fovea_error {
   uint32_t section;  /* Section of the blob, by its position in the section table. */
   uint32_t step;     /* Operation of the program, by its position. */
   uint32_t tensor;   /* Tensor or value concerned, by its position. */
-  uint64_t byte;     /* Byte offset in the blob or text, or index of the offending entry in an input. */
+  uint64_t index;    /* Byte offset in the blob or text, or index of the offending entry in an input. */
   uint64_t expected; /* What was needed: bytes, count, upper bound; the text says which. */
   uint64_t found;    /* What was there. */
   const char* text;  /* Static, one line, English, no full stop. */

@@ -25,7 +25,7 @@ extern "C" {
 typedef struct fovea_stop fovea_stop;
 
 /* The exact bytes for `count` strings of sizes[i] bytes each, at least 1; sizes NULL: they end with zeros. Statuses:
- * FOVEA_E_NULL; FOVEA_E_OPTION (more than 256 strings); FOVEA_E_LENGTH (an empty string, or 2 GiB of them; byte:
+ * FOVEA_E_NULL; FOVEA_E_OPTION (more than 256 strings); FOVEA_E_LENGTH (an empty string, or 2 GiB of them; index:
  * which).
  */
 FOVEA_API fovea_status fovea_stop_size(const char* const* strings, const uint32_t* sizes, uint32_t count,

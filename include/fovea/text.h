@@ -100,7 +100,7 @@ typedef struct fovea_text_tokens {
  * are not read). `workspace` has alignment 64; its content before and after means nothing. Texts that are too long are
  * cut, see the options (NULL: defaults); text_tokens tells whether that happened. To encode for inference, bind `ids`
  * (and `types`) as they are. A call for a later window takes the whole text apart again. Statuses: FOVEA_E_NULL,
- * FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_SECTION; FOVEA_E_UTF8 (byte: where the text stops being
+ * FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_SECTION; FOVEA_E_UTF8 (index: where the text stops being
  * UTF-8); FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the workspace); FOVEA_E_CAPACITY (expected: tokens of the result;
  * tokens->count has them too and the arrays hold the first ones); FOVEA_E_LENGTH; FOVEA_E_INDEX (no such window);
  * FOVEA_E_TEXT_DATA (a damaged blob whose checksum was not verified). */
@@ -113,8 +113,8 @@ FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* t
  * with its tokens' ids, and their types in the input "token_type_ids" (zeros if `types` is NULL) where the program has
  * that. Other inputs, if there are any, stay to be written. `tokens` are `count` results of fovea_text_encode with ids.
  * Statuses: FOVEA_E_NULL, FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE (also if texts have different ones); FOVEA_E_NAME (the
- * program has no such inputs of one space); FOVEA_E_CAPACITY (text number `byte` has more tokens than its arrays hold);
- * those of fovea_session_set_segments. Whether ids are in range is checked by fovea_session_run. */
+ * program has no such inputs of one space); FOVEA_E_CAPACITY (text number `index` has more tokens than its arrays
+ * hold); those of fovea_session_set_segments. Whether ids are in range is checked by fovea_session_run. */
 FOVEA_API fovea_status fovea_text_bind(fovea_session* session, const fovea_text_tokens* tokens, uint32_t count,
                                        fovea_error* error);
 
@@ -163,7 +163,7 @@ FOVEA_API fovea_status fovea_text_encode_document(const fovea_model* model, cons
  * tokens of tokens[i], is a segment of the space of "input_ids", and the sentences of document i are segment i of that
  * space's parent. Inputs are written as fovea_text_bind does it. A part of a document's sentences is a document, too:
  * point `lengths` and `ids` at the first and set both counts. Statuses: those of fovea_text_bind. FOVEA_E_NAME also if
- * the space of "input_ids" has no parent with a parent; FOVEA_E_CAPACITY: document number `byte` has more tokens or
+ * the space of "input_ids" has no parent with a parent; FOVEA_E_CAPACITY: document number `index` has more tokens or
  * sentences than its arrays; FOVEA_E_SEGMENTS: its lengths add up to `found`, not to its `expected` tokens. A call that
  * fails changes nothing. */
 FOVEA_API fovea_status fovea_text_bind_documents(fovea_session* session, const fovea_text_tokens* tokens,
@@ -177,7 +177,7 @@ enum {
 };
 
 /* Writes the text of `count` ids and its size. Reads and writes only the caller's arrays and needs no workspace.
- * Statuses: FOVEA_E_NULL, FOVEA_E_OPTION, FOVEA_E_SECTION, FOVEA_E_ID (byte: index of the id); FOVEA_E_CAPACITY
+ * Statuses: FOVEA_E_NULL, FOVEA_E_OPTION, FOVEA_E_SECTION, FOVEA_E_ID (index: index of the id); FOVEA_E_CAPACITY
  * (expected and *written: bytes that certainly suffice; the output holds the beginning). */
 FOVEA_API fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,
                                          char* output, uint64_t capacity, uint64_t* written, fovea_error* error);
@@ -194,7 +194,7 @@ typedef struct fovea_text_stream {
  * complete stay in the stream. All parts with that of fovea_text_decode_end, one after the other, are what
  * fovea_text_decode writes for all ids at once (without FOVEA_TEXT_CLEAN_UP). A call that fails takes no id in and
  * changes nothing. Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION (flags, or a state that is not one of
- * this tokenizer), FOVEA_E_SECTION, FOVEA_E_ID (byte: index of the id); FOVEA_E_CAPACITY (expected and *written: bytes
+ * this tokenizer), FOVEA_E_SECTION, FOVEA_E_ID (index: index of the id); FOVEA_E_CAPACITY (expected and *written: bytes
  * that this part needs). */
 FOVEA_API fovea_status fovea_text_decode_next(const fovea_model* model, fovea_text_stream* stream, const int32_t* ids,
                                               uint64_t count, char* output, uint64_t capacity, uint64_t* written,

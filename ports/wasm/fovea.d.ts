@@ -13,7 +13,7 @@ export class FoveaError extends Error {
   /** Those of fovea_error (include/fovea/status.h); 0 where they say nothing. */
   readonly expected: number;
   readonly found: number;
-  readonly byte: number;
+  readonly index: number;
 }
 
 /** What the rows of a value are. Segment i of a space is row i of its parent. */

@@ -90,7 +90,7 @@ Status EncodeDocument(const fovea_model* model, text::TextInput text, const fove
     const Status status = text::Encode(*tokenizer, {text.bytes + range.begin, range.end - range.begin}, nullptr,
                                        options.encode, workspace, workspace_size, inner, &arrays, &result);
     if (!status.ok() && status.code != FOVEA_E_CAPACITY) {
-      return reporter.Fail(status.code, error.text, error.expected, error.found, error.byte);
+      return reporter.Fail(status.code, error.text, error.expected, error.found, error.index);
     }
     if (result.tokens[0] == 0) continue;
     if (found < sentences->capacity) {

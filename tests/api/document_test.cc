@@ -219,7 +219,7 @@ TEST(Documents, WrongEncodingIsRefused) {
   options.window = 1;
   EXPECT_EQ(d.Encode(kText, &options), FOVEA_E_OPTION);
   EXPECT_EQ(d.Encode("A. b\xff. C"), FOVEA_E_UTF8);
-  EXPECT_EQ(d.error.byte, 4u);
+  EXPECT_EQ(d.error.index, 4u);
   const auto with = [&](const std::function<void(Document&)>& change) {
     Document changed;
     change(changed);
@@ -339,10 +339,10 @@ TEST(Documents, WrongBindingIsRefusedAndChangesNothing) {
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.lengths = nullptr; }), FOVEA_E_NULL);
   EXPECT_EQ(refused([](Tokens& t, Sentences&) { t.capacity = t.count - 1; }), FOVEA_E_CAPACITY);
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.capacity = s.count - 1; }), FOVEA_E_CAPACITY);
-  EXPECT_EQ(bound.error.byte, 1u);
+  EXPECT_EQ(bound.error.index, 1u);
   EXPECT_EQ(refused([](Tokens& t, Sentences&) { t.count -= 1; }), FOVEA_E_SEGMENTS);
   EXPECT_EQ(bound.error.expected + 1, bound.error.found);
-  EXPECT_EQ(bound.error.byte, 1u);
+  EXPECT_EQ(bound.error.index, 1u);
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.count -= 1; }), FOVEA_E_SEGMENTS);
   // Limits of the session: a sentence too long, too many sentences of a document, in all, too many tokens, documents.
   Document other;

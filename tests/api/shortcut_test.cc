@@ -231,7 +231,7 @@ TEST(Shortcut, BindingTextsRefuses) {
   fovea_text_tokens text = Tokens(a, nullptr), bad = text;
   bad.count = 14;
   EXPECT_EQ(t.Bind({text, bad}), FOVEA_E_CAPACITY);
-  EXPECT_EQ(t.error.byte, 1u);
+  EXPECT_EQ(t.error.index, 1u);
   EXPECT_EQ(t.error.expected, 14u);
   bad = text;
   bad.ids = nullptr;

@@ -34,13 +34,14 @@ struct Outcome {
   fovea_status status;
   fovea_error error;
 };
-void Expect(const Outcome& outcome, fovea_status status, uint64_t expected = 0, uint64_t found = 0, uint64_t byte = 0) {
+void Expect(const Outcome& outcome, fovea_status status, uint64_t expected = 0, uint64_t found = 0,
+            uint64_t index = 0) {
   EXPECT_EQ(outcome.status, status) << (outcome.error.text == nullptr ? "" : outcome.error.text);
   if (status == FOVEA_OK) return;
   EXPECT_EQ(outcome.error.status, status);
   EXPECT_EQ(outcome.error.expected, expected) << outcome.error.text;
   EXPECT_EQ(outcome.error.found, found) << outcome.error.text;
-  EXPECT_EQ(outcome.error.byte, byte) << outcome.error.text;
+  EXPECT_EQ(outcome.error.index, index) << outcome.error.text;
 }
 template <typename F>
 Outcome Call(const F& f) {

@@ -36,7 +36,7 @@ class AttentionMisuse : public ::testing::Test {
   }
 
   // Runs with plenty of scratch, then makes everything right again.
-  void Expect(fovea_status expected, const char* text, uint64_t byte = 0) {
+  void Expect(fovea_status expected, const char* text, uint64_t index = 0) {
     const test::AlignedBytes scratch(1 << 22);
     fovea_error error = {};
     EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), scratch.size(), &error), expected)
@@ -45,7 +45,7 @@ class AttentionMisuse : public ::testing::Test {
       EXPECT_EQ(error.status, expected);
       ASSERT_NE(error.text, nullptr);
       EXPECT_NE(std::string(error.text).find(text), std::string::npos) << error.text;
-      EXPECT_EQ(error.byte, byte) << text;
+      EXPECT_EQ(error.index, index) << text;
       for (int b = 0; b < 64; ++b) ASSERT_EQ(a_.out_rows.data()[b], kGap) << text;
     }
     Reset();
@@ -217,11 +217,11 @@ TEST_F(AttentionMisuse, Patterns) {
 
 TEST_F(AttentionMisuse, Segments) {
   uint32_t offsets[4] = {0, 5, 5, 45};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte, const uint32_t(&changed)[4]) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index, const uint32_t(&changed)[4]) {
     for (const bool queries : {false, true}) {
       memcpy(offsets, changed, sizeof(offsets));
       (queries ? options_.query_offsets : options_.key_offsets) = offsets;
-      Expect(status, text, byte);
+      Expect(status, text, index);
     }
   };
   expect(FOVEA_OK, "", 0, {0, 5, 5, 45});
@@ -288,12 +288,12 @@ TEST_F(AttentionMisuse, Views) {
 
 TEST_F(AttentionMisuse, Listed) {
   uint32_t rows[3] = {2, 5, 44}, offsets[4] = {0, 1, 1, 3};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index) {
     pattern_.window = FOVEA_WINDOW_NONE;
     pattern_.global_keys = rows;
     pattern_.global_key_count = 3;
     pattern_.global_key_offsets = offsets;
-    Expect(status, text, byte);
+    Expect(status, text, index);
   };
   expect(FOVEA_OK, "", 0);
   rows[2] = 45;
@@ -320,12 +320,12 @@ TEST_F(AttentionMisuse, Listed) {
 TEST_F(AttentionMisuse, ScoreTables) {
   const float floats[1000] = {};
   int32_t buckets[9] = {0, 1, 2, 3, 4, 3, 2, 1, 0};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index) {
     score_.relative_keys = floats;
     score_.buckets = buckets;
     score_.max_distance = 4;
     score_.bucket_count = 5;
-    Expect(status, text, byte);
+    Expect(status, text, index);
   };
   expect(FOVEA_OK, "", 0);
   for (const int32_t bad : {5, -1, std::numeric_limits<int32_t>::min()}) {
@@ -371,7 +371,7 @@ TEST_F(AttentionMisuse, Weights) {
     fovea_error error = {};
     EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), 1 << 20, &error), FOVEA_E_CAPACITY);
     EXPECT_EQ(error.expected, 40u);
-    EXPECT_EQ(error.byte, 2u);
+    EXPECT_EQ(error.index, 2u);
   }
   kept_.stride = 40;
   Expect(FOVEA_OK, "");

@@ -224,7 +224,7 @@ TEST(Generate, OrderAndHandles) {
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, &step, &error), FOVEA_E_STRUCT_SIZE);
   const int32_t bad[] = {0, 0, 0, 9, 0}, worse[] = {-2, 0, 0, 0, 0};
   EXPECT_EQ(fovea_generate_next(generator.generator, bad, nullptr, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 3u);
+  EXPECT_EQ(error.index, 3u);
   EXPECT_EQ(fovea_generate_next(generator.generator, worse, nullptr, &error), FOVEA_E_ID);
   // Failed calls changed nothing.
   const Batch expected = Expected();
@@ -292,7 +292,7 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_EQ(error.found, 257u);
   EXPECT_EQ(stop(last_is_bad, 2), FOVEA_OK);
   EXPECT_EQ(stop(last_is_bad, 3), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 2u);
+  EXPECT_EQ(error.index, 2u);
   EXPECT_EQ(error.expected, 9u);
   EXPECT_EQ(error.found, 9u);
   EXPECT_EQ(error.section, FOVEA_NOWHERE);
@@ -310,7 +310,7 @@ TEST(Generate, OptionsAreChecked) {
     EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
     EXPECT_STREQ(section.name, "metadata");
     const char *key = nullptr, *found = nullptr;
-    EXPECT_EQ(fovea_model_metadata_at(model.model, static_cast<uint32_t>(error.byte), &key, &found), FOVEA_OK);
+    EXPECT_EQ(fovea_model_metadata_at(model.model, static_cast<uint32_t>(error.index), &key, &found), FOVEA_OK);
     EXPECT_EQ(key, metadata[entry].first);
     EXPECT_STREQ(found, value);
     return status;

@@ -229,11 +229,11 @@ TEST(Prompts, WrongCalls) {
   EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 3, 0, &error), FOVEA_E_SEGMENTS);
   EXPECT_EQ(error.expected, 2u);
   EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, empty, 2, 0, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(fovea_generate_prompts(generation.get(), nullptr, lengths, 2, 0, &error), FOVEA_E_NULL);
   const int32_t wrong[] = {1, 50};
   EXPECT_EQ(fovea_generate_prompts(generation.get(), wrong, lengths, 2, 0, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   ASSERT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_OK);
   ASSERT_EQ(fovea_generate_next(generation.get(), nullptr, nullptr, &error), FOVEA_OK);
   EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_E_ORDER);

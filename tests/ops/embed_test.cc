@@ -92,7 +92,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
     session.SetInput<int32_t>(ids, {0, 11, bad, 11});
     EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ID);
     EXPECT_EQ(error.tensor, ids);
-    EXPECT_EQ(error.byte, 2u);
+    EXPECT_EQ(error.index, 2u);
     EXPECT_EQ(error.expected, 12u);
   }
 }

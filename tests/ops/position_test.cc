@@ -76,7 +76,7 @@ TEST(Position, BoundsSegments) {
     fovea_error error = {};
     const uint32_t good[] = {5, 5}, bad[] = {5, 6};
     EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, bad, 2, &error), FOVEA_E_LENGTH);
-    EXPECT_EQ(error.byte, 1u);
+    EXPECT_EQ(error.index, 1u);
     EXPECT_EQ(error.expected, 5u);
     ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, good, 2, &error), FOVEA_OK);
     session.SetInput(x, b.RandomFloats(10 * 4));
@@ -98,7 +98,7 @@ TEST(Position, BoundsRowsOfTheRootSpace) {
   fovea_error error = {};
   const uint32_t lengths[] = {1, 1, 1, 1};
   EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 4, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 4u);  // after the lengths: none of them is too long
+  EXPECT_EQ(error.index, 4u);  // after the lengths: none of them is too long
   EXPECT_EQ(error.expected, 3u);
   EXPECT_EQ(error.found, 4u);
   ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 3, &error), FOVEA_OK);
@@ -283,7 +283,7 @@ TEST(Rotate, PositionsOfAnInput) {
     fovea_error error = {};
     EXPECT_EQ(fovea_session_run(session.session, &error), table ? FOVEA_E_ID : FOVEA_OK);
     if (table) {
-      EXPECT_EQ(error.byte, 13u);
+      EXPECT_EQ(error.index, 13u);
       EXPECT_EQ(error.expected, most);
     }
   }

@@ -79,7 +79,7 @@ TEST(CacheLimits, ARunThatDoesNotFitChangesNothing) {
   EXPECT_EQ(run({1, 59}, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 60u);
   EXPECT_EQ(error.found, 61u);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(run({20, 58}, &error), FOVEA_E_ROWS);  // 4 pages, where 64 rows of two texts need 3 at most
   EXPECT_EQ(error.found, 1 * kPageRows);
   EXPECT_EQ(error.expected, 0u);
@@ -120,7 +120,7 @@ TEST(CacheLimits, WrongCalls) {
   fovea_error error = {};
   const uint32_t twice[] = {1, 1}, beyond[] = {0, 3}, three[] = {0, 1, 2};
   EXPECT_EQ(fovea_cache_select(texts.get(), twice, 2, &error), FOVEA_E_OPTION);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(fovea_cache_select(texts.get(), beyond, 2, &error), FOVEA_E_INDEX);
   EXPECT_EQ(error.expected, 3u);
   EXPECT_EQ(fovea_cache_select(texts.get(), three, 3, &error), FOVEA_E_SEGMENTS);

@@ -250,7 +250,7 @@ TEST(Session, OrderLimitsAndIds) {
   const uint32_t long_lengths[] = {31, 1}, many[] = {1, 1, 1}, full[] = {30, 11}, good[] = {30, 10};
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, long_lengths, 2, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 30u);
-  EXPECT_EQ(error.byte, 0u);
+  EXPECT_EQ(error.index, 0u);
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, many, 3, &error), FOVEA_E_SEGMENTS);
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, full, 2, &error), FOVEA_E_ROWS);
   EXPECT_EQ(fovea_session_set_segments(s.session, 9, good, 2, &error), FOVEA_E_INDEX);
@@ -261,7 +261,7 @@ TEST(Session, OrderLimitsAndIds) {
   ids[17] = 50;
   s.SetInput(e.ids, ids);
   EXPECT_EQ(fovea_session_run(s.session, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 17u);
+  EXPECT_EQ(error.index, 17u);
   EXPECT_EQ(error.expected, 50u);
   ids[17] = -1;
   s.SetInput(e.ids, ids);

@@ -425,7 +425,7 @@ TEST(Taps, OfAnotherVersion) {
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_OPTION);
   taps[1].tap.struct_size = sizeof(fovea_tap);
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   options.tap_count = 1;
   for (const size_t size : {size_t{0}, sizeof(fovea_tap) - 8, sizeof(fovea_tap) + 4}) {
     taps[0].tap.struct_size = size;

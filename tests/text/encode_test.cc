@@ -109,7 +109,7 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   EXPECT_TRUE(section_.Encode(text, nullptr, {}, 5).status.ok());
   e = section_.Encode("ab\xff the");
   EXPECT_EQ(e.status.code, FOVEA_E_UTF8);
-  EXPECT_EQ(e.error.byte, 2u);
+  EXPECT_EQ(e.error.index, 2u);
   for (const char* bad : {"a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
     EXPECT_EQ(section_.Encode(bad).status.code, FOVEA_E_UTF8) << bad;
   }
@@ -146,7 +146,7 @@ TEST_F(WordPieceText, Decode) {
   uint64_t size = 0;
   uint8_t out[3];
   EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 2, {}, reporter, out, 3, &size).code, FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 2, &size).code, FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, 3u);
   EXPECT_TRUE(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 3, &size).ok());

@@ -118,7 +118,7 @@ void Session::Run() {
   fovea_error error = {};
   const fovea_status status = fovea_session_run(session_, &error);
   if (status == FOVEA_E_ID && error.tensor != FOVEA_NOWHERE) {
-    Fail("input {}: entry {} is {}, ids of the model are below {} (FOVEA_E_ID)", ValueName(error.tensor), error.byte,
+    Fail("input {}: entry {} is {}, ids of the model are below {} (FOVEA_E_ID)", ValueName(error.tensor), error.index,
          static_cast<int32_t>(error.found), model_.Value(request_.program, error.tensor).id_limit);
   }
   Check(status, error, "run");

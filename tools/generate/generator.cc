@@ -10,10 +10,10 @@ namespace fovea::tools {
 void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   const char *key = nullptr, *value = nullptr;
   const bool entry = status != FOVEA_OK && error.section != FOVEA_NOWHERE &&
-                     fovea_model_metadata_at(model.get(), static_cast<uint32_t>(error.byte), &key, &value) == FOVEA_OK;
+                     fovea_model_metadata_at(model.get(), static_cast<uint32_t>(error.index), &key, &value) == FOVEA_OK;
   if (!entry) return Check(status, error, "generate");
   error.section = FOVEA_NOWHERE;
-  error.byte = 0;
+  error.index = 0;
   Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
 }
 

@@ -325,7 +325,7 @@ class fovea_session_info(Structure):
 
 class fovea_error(Structure):
     _fields_ = [
-        ("status", c_int32), ("section", c_uint32), ("step", c_uint32), ("tensor", c_uint32), ("byte", c_uint64),
+        ("status", c_int32), ("section", c_uint32), ("step", c_uint32), ("tensor", c_uint32), ("index", c_uint64),
         ("expected", c_uint64), ("found", c_uint64), ("text", c_char_p),
     ]
 

@@ -276,7 +276,7 @@ class Session(Handle):
         except Error as error:
             if error.status == _c.FOVEA_E_ID and error.tensor < len(self.program.values):
                 value = list(self.program.values.values())[error.tensor]
-                raise Error(f"input '{value.name}': entry {error.byte} is {ctypes.c_int32(error.found).value}, ids of "
+                raise Error(f"input '{value.name}': entry {error.index} is {ctypes.c_int32(error.found).value}, ids of "
                             f"the model are below {value.id_limit}", *_fields(error)) from None
             raise
         return self
@@ -355,7 +355,7 @@ class Session(Handle):
 
 
 def _fields(error: Error) -> tuple:
-    return error.status, error.expected, error.found, error.byte, error.tensor
+    return error.status, error.expected, error.found, error.index, error.tensor
 
 
 def _indices(numbers: Iterable[int]) -> Any:
