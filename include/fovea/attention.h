@@ -2,9 +2,9 @@
  *
  * For programs that have their own model code and want only the kernel. There is no blob, no session and no handle. The
  * caller owns every array; a call reads and writes them until it returns and keeps nothing. It never allocates, and
- * works in one block of scratch whose exact size fovea_attention_scratch gives:
+ * works in one block of scratch whose exact size fovea_attention_scratch_size gives:
  *
- *   fovea_attention_scratch -> memory of alignment 64 -> fovea_attention_run, as often as wanted
+ *   fovea_attention_scratch_size -> memory of alignment 64 -> fovea_attention_run, as often as wanted
  *
  * For every query and head: the score of each key that the pattern lets it see, the weights that follow from the
  * scores, and the sum of the values times their weights. No matrix of queries by keys is ever made: time follows the
@@ -365,8 +365,8 @@ typedef struct fovea_attention_options {
  * kept, its stride; not on rows, lengths or the machine. What a run checks of the options themselves is checked here
  * too: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_ID (an entry of a table is out of range; index: its
  * index). */
-FOVEA_API fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes,
-                                               fovea_error* error);
+FOVEA_API fovea_status fovea_attention_scratch_size(const fovea_attention_options* options, uint64_t* bytes,
+                                                    fovea_error* error);
 
 /* Pairs of a query and a key whose score would be made in one segment of `queries` rows and `keys` keys, of all heads
  * together: what the time of a run follows. Counted as fovea_session_step_pairs does; global keys of the pattern are
@@ -378,7 +378,7 @@ FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* opti
 /* Attends. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v], k and v of the same type and as
  * many rows. `scratch` has an alignment of 64; its content does not matter and is undefined afterwards.
  *
- * Besides the statuses of fovea_attention_scratch (error.tensor: 0 q, 1 k, 2 v, 3 out where a view is meant):
+ * Besides the statuses of fovea_attention_scratch_size (error.tensor: 0 q, 1 k, 2 v, 3 out where a view is meant):
  *   FOVEA_E_TOO_SMALL    scratch has fewer than `expected` bytes
  *   FOVEA_E_MISALIGNED   scratch, or a pointer or stride, does not have the alignment `expected`
  *   FOVEA_E_ROWS         a view has too few rows, or too many

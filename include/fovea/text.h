@@ -2,9 +2,9 @@
  *
  * Text is UTF-8 with an explicit size; a terminating zero is neither needed nor written. Ids are those that the model
  * was trained with: the same as the original tokenizer gives, special tokens included. Nothing is allocated: encoding
- * works in a workspace of the caller whose exact size depends on the model and the text's length only. All calls are
+ * works in scratch of the caller whose exact size depends on the model and the text's length only. All calls are
  * pure functions of their arguments: any number of threads may use one model at the same time, each with its own
- * workspace and outputs.
+ * scratch and outputs.
  *
  * A model without tokenizer (fovea_model_info.has_text is 0) makes every call that takes a model fail with
  * FOVEA_E_SECTION, an invalid handle with FOVEA_E_HANDLE.
@@ -47,11 +47,11 @@ typedef struct fovea_text_info {
 /* Statuses: FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_SECTION. */
 FOVEA_API fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info, fovea_error* error);
 
-/* *needed: bytes of workspace that encode texts of up to `length` bytes. Of two texts encoded together the longer one
- * counts. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_LENGTH (no workspace is large enough: texts end below
+/* *needed: bytes of scratch that encode texts of up to `length` bytes. Of two texts encoded together the longer one
+ * counts. Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_LENGTH (no scratch is large enough: texts end below
  * 2 GiB). */
-FOVEA_API fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed,
-                                                 fovea_error* error);
+FOVEA_API fovea_status fovea_text_scratch_size(const fovea_model* model, uint64_t length, uint64_t* needed,
+                                               fovea_error* error);
 
 /* Flags of fovea_text_encode_options. */
 enum {
@@ -97,17 +97,16 @@ typedef struct fovea_text_tokens {
 } fovea_text_tokens;
 
 /* Encodes `text`, or `text` and `second` as a pair (second NULL: a single text; sizes may be 0, and then the pointers
- * are not read). `workspace` has alignment 64; its content before and after means nothing. Texts that are too long are
+ * are not read). `scratch` has alignment 64; its content before and after means nothing. Texts that are too long are
  * cut, see the options (NULL: defaults); text_tokens tells whether that happened. To encode for inference, bind `ids`
  * (and `types`) as they are. A call for a later window takes the whole text apart again. Statuses: FOVEA_E_NULL,
  * FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_OPTION, FOVEA_E_SECTION; FOVEA_E_UTF8 (index: where the text stops being
- * UTF-8); FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the workspace); FOVEA_E_CAPACITY (expected: tokens of the result;
+ * UTF-8); FOVEA_E_TOO_SMALL, FOVEA_E_MISALIGNED (the scratch); FOVEA_E_CAPACITY (expected: tokens of the result;
  * tokens->count has them too and the arrays hold the first ones); FOVEA_E_LENGTH; FOVEA_E_INDEX (no such window);
  * FOVEA_E_TEXT_DATA (a damaged blob whose checksum was not verified). */
 FOVEA_API fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
-                                         uint64_t second_size, const fovea_text_encode_options* options,
-                                         void* workspace, uint64_t workspace_size, fovea_text_tokens* tokens,
-                                         fovea_error* error);
+                                         uint64_t second_size, const fovea_text_encode_options* options, void* scratch,
+                                         uint64_t scratch_size, fovea_text_tokens* tokens, fovea_error* error);
 
 /* Makes encoded texts the input of a session's next run: text i is segment i of the space of the i32 input "input_ids",
  * with its tokens' ids, and their types in the input "token_type_ids" (zeros if `types` is NULL) where the program has
@@ -148,15 +147,15 @@ typedef struct fovea_text_sentences {
 /* Encodes a document: its sentences one after the other, each like a text of its own, with special tokens around it and
  * cut at max_length. Sentences of which the tokenizer leaves no token (say, of nothing but invisible characters) are
  * skipped. `tokens` gets the tokens of all of them one after the other, with ranges in bytes of the document;
- * tokens->text_tokens[0] is what they have uncut, without special tokens, tokens->windows is 1. The workspace is that
- * of fovea_text_workspace_size for the longest sentence; the document's size always suffices. `sentences` gets at most
+ * tokens->text_tokens[0] is what they have uncut, without special tokens, tokens->windows is 1. The scratch is that
+ * of fovea_text_scratch_size for the longest sentence; the document's size always suffices. `sentences` gets at most
  * options->max_sentences; 0 stands for the longest segment that the model takes in the parent of the space of its input
  * "input_ids" (fovea_space_info.max_segment_rows). Windows and strides must be 0. Statuses: those of fovea_text_encode
  * for a single text. FOVEA_E_CAPACITY: arrays of tokens or of sentences are too small; both counts say what is needed,
  * and the arrays hold the first ones. FOVEA_E_LENGTH: a document of 2 GiB or more. */
 FOVEA_API fovea_status fovea_text_encode_document(const fovea_model* model, const char* text, uint64_t size,
-                                                  const fovea_text_encode_options* options, void* workspace,
-                                                  uint64_t workspace_size, fovea_text_tokens* tokens,
+                                                  const fovea_text_encode_options* options, void* scratch,
+                                                  uint64_t scratch_size, fovea_text_tokens* tokens,
                                                   fovea_text_sentences* sentences, fovea_error* error);
 
 /* Makes encoded documents the input of a session's next run: sentence k of document i, sentences[i].lengths[k] of the
@@ -176,7 +175,7 @@ enum {
   FOVEA_TEXT_CLEAN_UP = 2 /* Remove the spaces before punctuation and contractions that English texts do not have. */
 };
 
-/* Writes the text of `count` ids and its size. Reads and writes only the caller's arrays and needs no workspace.
+/* Writes the text of `count` ids and its size. Reads and writes only the caller's arrays and needs no scratch.
  * Statuses: FOVEA_E_NULL, FOVEA_E_OPTION, FOVEA_E_SECTION, FOVEA_E_ID (index: index of the id); FOVEA_E_CAPACITY
  * (expected and *written: bytes that certainly suffice; the output holds the beginning). */
 FOVEA_API fovea_status fovea_text_decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint32_t flags,

@@ -98,18 +98,18 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
                        fovea_error* error) {
   uint64_t needed = 0, capacity = size + 16; /* Enough for nearly every text. */
   memset(tokens, 0, sizeof(*tokens));
-  fovea_status status = fovea_text_workspace_size(model->model, size, &needed, error);
+  fovea_status status = fovea_text_scratch_size(model->model, size, &needed, error);
   if (status != FOVEA_OK) return status;
-  void* workspace = fovea_port_memory(NULL, needed);
-  if (workspace == NULL) return no_memory(error);
+  void* scratch = fovea_port_memory(NULL, needed);
+  if (scratch == NULL) return no_memory(error);
   for (int turn = 0; turn < 2; ++turn) {
     status = tokens_make(tokens, capacity)
-                 ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, workspace, needed, &tokens->tokens, error)
+                 ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, scratch, needed, &tokens->tokens, error)
                  : no_memory(error);
     if (status != FOVEA_E_CAPACITY) break;
     capacity = tokens->tokens.count;
   }
-  fovea_port_free(workspace);
+  fovea_port_free(scratch);
   if (status != FOVEA_OK) tokens_free(tokens);
   return status;
 }

@@ -169,7 +169,7 @@ TEST(Misuse, NotAHandle) {
     int32_t id = 0;
     uint32_t size;
     EXPECT_REFUSED(fovea_text_get_info(m, &text_info, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_text_workspace_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_scratch_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_encode(m, "x", 1, nullptr, 0, nullptr, nullptr, 0, &tokens, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_decode(m, &id, 1, 0, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
     fovea_text_stream stream = {};

@@ -162,14 +162,14 @@ TEST(StructSize, OfSessions) {
 
 TEST(StructSize, OfTexts) {
   const fovea_model* m = Everything().model;
-  AlignedBytes workspace(1 << 16);
+  AlignedBytes scratch(1 << 16);
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
   fovea_text_sentences sentences = Sized<fovea_text_sentences>();
   const auto encode = [&](const fovea_text_encode_options* options, fovea_text_tokens* to) {
-    return fovea_text_encode(m, "a", 1, nullptr, 0, options, workspace.data(), workspace.size(), to, nullptr);
+    return fovea_text_encode(m, "a", 1, nullptr, 0, options, scratch.data(), scratch.size(), to, nullptr);
   };
   const auto document = [&](const fovea_text_encode_options* options, fovea_text_tokens* to, fovea_text_sentences* in) {
-    return fovea_text_encode_document(m, "a", 1, options, workspace.data(), workspace.size(), to, in, nullptr);
+    return fovea_text_encode_document(m, "a", 1, options, scratch.data(), scratch.size(), to, in, nullptr);
   };
   ExpectRefused<fovea_text_info>("info", {}, [&](auto* i) { return fovea_text_get_info(m, i, nullptr); });
   ExpectRefused<fovea_text_encode_options>("encode", {}, [&](auto* o) { return encode(o, &tokens); });
@@ -245,11 +245,11 @@ TEST(StructSize, OfTheAttentionFunction) {
     ExpectRefused<T>("a part", value, [&](T* part) {
       fovea_attention_options given = options;
       given.*member = part;
-      return fovea_attention_scratch(&given, &bytes, nullptr);
+      return fovea_attention_scratch_size(&given, &bytes, nullptr);
     });
   };
   ExpectRefused<fovea_attention_options>("options", options,
-                                         [&](auto* o) { return fovea_attention_scratch(o, &bytes, nullptr); });
+                                         [&](auto* o) { return fovea_attention_scratch_size(o, &bytes, nullptr); });
   ExpectRefused<fovea_attention_options>("pairs", options,
                                          [&](auto* o) { return fovea_attention_pairs(o, 3, 3, &bytes, nullptr); });
   ExpectRefused<fovea_attention_options>("run", options, [&](auto* o) {

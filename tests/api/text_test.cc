@@ -84,7 +84,7 @@ TEST(TextCalls, Info) {
 
 // A call of fovea_text_encode with everything right, for tests to spoil.
 struct Encoding {
-  explicit Encoding(const std::string& of = "the un") : text(of), workspace(1 << 16), ids(20, -9), types(20, -9) {
+  explicit Encoding(const std::string& of = "the un") : text(of), scratch(1 << 16), ids(20, -9), types(20, -9) {
     tokens.ids = ids.data();
     tokens.types = types.data();
     tokens.capacity = ids.size();
@@ -96,15 +96,15 @@ struct Encoding {
     });
   }
   std::string text;
-  AlignedBytes workspace;
+  AlignedBytes scratch;
   std::vector<int32_t> ids, types;
   const char* first = text.data();
   uint64_t size = 0;
   const char* second = nullptr;
   uint64_t second_size = 0;
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
-  void* memory = workspace.data();
-  uint64_t memory_size = workspace.size();
+  void* memory = scratch.data();
+  uint64_t memory_size = scratch.size();
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
 };
 Outcome With(const std::function<void(Encoding&)>& spoil) {
@@ -144,10 +144,10 @@ TEST(TextCalls, EncodeRefusesWrongArguments) {
 TEST(TextCalls, EncodeSaysWhatIsNeeded) {
   using E = Encoding;
   uint64_t needed = 0;
-  ASSERT_EQ(fovea_text_workspace_size(Model(), 6, &needed, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_text_scratch_size(Model(), 6, &needed, nullptr), FOVEA_OK);
   Expect(With([&](E& e) { e.memory_size = needed; }), FOVEA_OK);
   Expect(With([&](E& e) { e.memory_size = needed - 1; }), FOVEA_E_TOO_SMALL, needed, needed - 1);
-  Expect(With([&](E& e) { e.memory = e.workspace.data() + 1, e.memory_size -= 1; }), FOVEA_E_MISALIGNED, 64, 1);
+  Expect(With([&](E& e) { e.memory = e.scratch.data() + 1, e.memory_size -= 1; }), FOVEA_E_MISALIGNED, 64, 1);
   Expect(With([](E& e) { e.tokens.capacity = 4; }), FOVEA_OK);
   Expect(With([](E& e) { e.tokens.capacity = 3; }), FOVEA_E_CAPACITY, 4, 3);
   // Of five tokens of both texts with their three special ones four are to go: the second text has three.
@@ -165,7 +165,7 @@ TEST(TextCalls, EncodeSaysWhatIsNeeded) {
   Encoding broken("ab\xffzz");
   Expect(broken.Run(), FOVEA_E_UTF8, 0, 0, 2);
   const auto size = [&](uint64_t length, uint64_t* to) {
-    return Call([&](fovea_error* error) { return fovea_text_workspace_size(Model(), length, to, error); });
+    return Call([&](fovea_error* error) { return fovea_text_scratch_size(Model(), length, to, error); });
   };
   Expect(size(1, nullptr), FOVEA_E_NULL);
   Expect(size(UINT64_MAX, &needed), FOVEA_E_LENGTH);

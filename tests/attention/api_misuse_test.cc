@@ -53,7 +53,7 @@ class AttentionMisuse : public ::testing::Test {
   void ExpectOption(const char* text) {
     uint64_t bytes = 0;
     fovea_error error = {};
-    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, &error), FOVEA_E_OPTION) << text;
+    EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, &error), FOVEA_E_OPTION) << text;
     EXPECT_EQ(bytes, 0u);
     Expect(FOVEA_E_OPTION, text);
   }
@@ -75,8 +75,8 @@ TEST_F(AttentionMisuse, NothingWrong) { Expect(FOVEA_OK, ""); }
 TEST_F(AttentionMisuse, NullArguments) {
   const test::AlignedBytes scratch(1 << 20);
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(nullptr, &bytes, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_attention_scratch(&options_, nullptr, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_scratch_size(nullptr, &bytes, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_scratch_size(&options_, nullptr, nullptr), FOVEA_E_NULL);
   const auto run = [&](const fovea_attention_options* o, const fovea_attention_rows* q, const fovea_attention_rows* k,
                        const fovea_attention_rows* v, const fovea_attention_out* out,
                        void* memory) { return fovea_attention_run(o, q, k, v, out, memory, scratch.size(), nullptr); };
@@ -110,12 +110,12 @@ TEST_F(AttentionMisuse, StructSizes) {
   } newer = {options_, 0};
   newer.now.struct_size = sizeof(newer);
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_attention_scratch_size(&newer.now, &bytes, nullptr), FOVEA_OK);
   newer.later = 1;
-  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
+  EXPECT_EQ(fovea_attention_scratch_size(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
   // An older program knows no more than the first fields.
   options_.struct_size = offsetof(fovea_attention_options, pairing);
-  EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, nullptr), FOVEA_OK);
 }
 
 TEST_F(AttentionMisuse, Shapes) {
@@ -206,7 +206,7 @@ TEST_F(AttentionMisuse, Patterns) {
     weighting_.kind = FOVEA_WEIGHTING_RELU;
     uint64_t bytes = 0;
     const bool fits = columns == 0 || sizeof(size_t) > 4;  // so many names, in memory
-    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), fits ? FOVEA_OK : FOVEA_E_OPTION);
+    EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, nullptr), fits ? FOVEA_OK : FOVEA_E_OPTION);
     Reset();
   }
   int32_t windows[12] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1};
@@ -399,7 +399,7 @@ TEST(AttentionMisuseProducts, WhatGoesWithThem) {
     options.score = &score;
     uint64_t bytes = 0;
     fovea_error error = {};
-    return fovea_attention_scratch(&options, &bytes, &error);
+    return fovea_attention_scratch_size(&options, &bytes, &error);
   };
   for (const uint32_t products : {FOVEA_PRODUCTS_BF16, FOVEA_PRODUCTS_I8}) {
     EXPECT_EQ(scratch(products, FOVEA_SCORE_DOT, 8), FOVEA_OK);
@@ -423,14 +423,14 @@ TEST(AttentionMisuseCenters, WhatGoesWithThem) {
   Arguments a(problem, Layout::kGaps);
   fovea_error error = {};
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_attention_scratch_size(&a.options, &bytes, &error), FOVEA_OK) << error.text;
   const int32_t windows[] = {1, 1, 1, 1, 1, 1}, blocks[] = {0};
   const auto refused = [&](const auto& spoil, fovea_status status = FOVEA_E_OPTION) {
     const fovea_attention_options options = a.options;
     const fovea_attention_pattern pattern = a.pattern;
     const fovea_attention_weighting weighting = a.weighting;
     spoil();
-    EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), status);
+    EXPECT_EQ(fovea_attention_scratch_size(&a.options, &bytes, &error), status);
     a.options = options;
     a.pattern = pattern;
     a.weighting = weighting;

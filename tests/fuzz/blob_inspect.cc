@@ -148,17 +148,17 @@ class Inspection {
     const char text[] = "The unaffable cafe <L>, don't";
     uint64_t needed = 0;
     fovea_error error = {};
-    const fovea_status status = fovea_text_workspace_size(model_, sizeof(text) - 1, &needed, &error);
-    transcript_.Status("text workspace", status, error);
+    const fovea_status status = fovea_text_scratch_size(model_, sizeof(text) - 1, &needed, &error);
+    transcript_.Status("text scratch", status, error);
     Check(info.has_text != 0 || status != FOVEA_OK, "a text without tokenizer");
     if (status != FOVEA_OK || needed > kMaxBlockBytes) return;
-    const Guarded workspace(needed, Filling::kOnes);
+    const Guarded scratch(needed, Filling::kOnes);
     int32_t ids[16];
     auto tokens = Sized<fovea_text_tokens>();
     tokens.capacity = 16;
     tokens.ids = ids;
-    const fovea_status encoded = fovea_text_encode(model_, text, sizeof(text) - 1, nullptr, 0, nullptr,
-                                                   workspace.data(), needed, &tokens, &error);
+    const fovea_status encoded =
+        fovea_text_encode(model_, text, sizeof(text) - 1, nullptr, 0, nullptr, scratch.data(), needed, &tokens, &error);
     transcript_.Status("encode", encoded, error);
     if (encoded == FOVEA_OK) transcript_.Bytes("ids", ids, tokens.count * sizeof(int32_t));
   }

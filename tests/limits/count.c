@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   TRY(fovea_session_make(model, &options, fovea_port_memory, NULL, &session, &error));
   tell("session", executed() - from);
 
-  TRY(fovea_text_workspace_size(model, strlen(argv[2]), &size, &error));
+  TRY(fovea_text_scratch_size(model, strlen(argv[2]), &size, &error));
   void* work = fovea_port_memory(NULL, size);
   for (int turn = 0; turn < 2; ++turn) { /* What the first one does for the first time is not the library's: pages. */
     from = executed();

@@ -113,14 +113,14 @@ class BlobUser {
   void Text(const fovea_model* model) {
     const char text[] = "The unaffable cafe <L>, don't";
     uint64_t needed = 0;
-    if (fovea_text_workspace_size(model, sizeof(text) - 1, &needed, nullptr) != FOVEA_OK || needed > kMemoryCap) return;
-    const AlignedBytes workspace(needed);
+    if (fovea_text_scratch_size(model, sizeof(text) - 1, &needed, nullptr) != FOVEA_OK || needed > kMemoryCap) return;
+    const AlignedBytes scratch(needed);
     int32_t ids[16];
     fovea_text_tokens tokens = {};
     tokens.struct_size = sizeof(tokens);
     tokens.capacity = 16;
     tokens.ids = ids;
-    if (fovea_text_encode(model, text, sizeof(text) - 1, nullptr, 0, nullptr, workspace.data(), needed, &tokens,
+    if (fovea_text_encode(model, text, sizeof(text) - 1, nullptr, 0, nullptr, scratch.data(), needed, &tokens,
                           nullptr) != FOVEA_OK) {
       return;
     }

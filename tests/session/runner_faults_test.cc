@@ -195,7 +195,7 @@ TEST(RunnerFaults, AttentionFunction) {
   rows.data = q.data(), rows.rows = kRows, rows.row_stride = kWidth * sizeof(float);
   uint64_t bytes = 0;
   fovea_error error = {};
-  ASSERT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+  ASSERT_EQ(fovea_attention_scratch_size(&options, &bytes, &error), FOVEA_OK) << error.text;
   const AlignedBytes scratch(bytes);
   const auto run = [&](std::vector<float>* to) {
     to->assign(kRows * kWidth, 0.0f);

@@ -116,7 +116,7 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   // U+FFFD itself is valid.
   EXPECT_TRUE(section_.Encode("\xef\xbf\xbd").status.ok());
 
-  const uint64_t needed = text::WorkspaceSize(section_.tokenizer(), 3);
+  const uint64_t needed = text::ScratchSize(section_.tokenizer(), 3);
   std::vector<uint8_t> memory(needed + 128);
   uint8_t* const aligned = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
   fovea_error error;
@@ -131,7 +131,7 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   EXPECT_EQ(
       text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
       FOVEA_E_MISALIGNED);
-  EXPECT_EQ(text::WorkspaceSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(text::ScratchSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
 }
 
 TEST_F(WordPieceText, Decode) {

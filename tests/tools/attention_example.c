@@ -36,7 +36,7 @@ int main(void) {
   out.data = &outputs[0][0];
   out.rows = 6;
 
-  if (fovea_attention_scratch(&options, &size, &error) != FOVEA_OK) {
+  if (fovea_attention_scratch_size(&options, &size, &error) != FOVEA_OK) {
     fprintf(stderr, "%s\n", error.text);
     return 1;
   }

@@ -64,7 +64,7 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
     return failed("model", &error);
   }
   /* Text to token ids, in memory whose exact size depends on the text's length. */
-  if (fovea_text_workspace_size(model, strlen(text), &work_size, &error) != FOVEA_OK) return failed("text", &error);
+  if (fovea_text_scratch_size(model, strlen(text), &work_size, &error) != FOVEA_OK) return failed("text", &error);
   work = get_memory(blocks, work_size);
   memset(&tokens, 0, sizeof(tokens));
   tokens.struct_size = sizeof(tokens);

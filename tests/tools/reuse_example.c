@@ -92,7 +92,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
     d->sentences.struct_size = sizeof(d->sentences);
     d->sentences.capacity = SENTENCES;
     d->sentences.lengths = d->lengths;
-    TRY(fovea_text_workspace_size(model, length, &room, &error));
+    TRY(fovea_text_scratch_size(model, length, &room, &error));
     TRY(fovea_text_encode_document(model, texts[i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
                                    &error));
     d->rows = (float*)get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));

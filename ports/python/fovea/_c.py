@@ -398,7 +398,7 @@ class fovea_port_file(Structure):
 
 # What each function returns and takes.
 FUNCTIONS = {
-    "fovea_attention_scratch": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "fovea_attention_scratch_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_attention_pairs": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "fovea_attention_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_cache_get_info": (c_int32, [c_void_p, c_void_p]),
@@ -474,7 +474,7 @@ FUNCTIONS = {
     "fovea_taps_file_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_taps_file_write": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_text_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "fovea_text_workspace_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
+    "fovea_text_scratch_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_text_encode": (c_int32, [
         c_void_p, c_char_p, c_uint64, c_char_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p,
     ]),
