@@ -17,12 +17,12 @@ double fovea_bench_step_flops(const fovea_model* model, const fovea_session* ses
   uint32_t segments;
   uint64_t pairs = 0;
   double flops = 0;
-  if (fovea_program_step(model, program, step, &info) != FOVEA_OK) return 0;
-  if (fovea_program_value(model, program, info.output, &output) != FOVEA_OK) return 0;
-  if (fovea_session_segments(session, output.space, &offsets, &segments, NULL) == FOVEA_OK) {
+  if (fovea_program_get_step(model, program, step, &info) != FOVEA_OK) return 0;
+  if (fovea_program_get_value(model, program, info.output, &output) != FOVEA_OK) return 0;
+  if (fovea_session_get_segments(session, output.space, &offsets, &segments, NULL) == FOVEA_OK) {
     flops = info.flops_per_row * (double)(offsets[segments] - offsets[0]);
   }
-  if (info.heads != 0 && fovea_session_step_pairs(session, step, &pairs) == FOVEA_OK) {
+  if (info.heads != 0 && fovea_session_get_step_pairs(session, step, &pairs) == FOVEA_OK) {
     flops += info.flops_per_row_key / info.heads * (double)pairs;
   }
   return flops;
@@ -173,12 +173,12 @@ static void speed(Json* json, const fovea_bench* bench, double flops) {
 
 static const char* operation_of(const fovea_model* model, uint32_t program, uint32_t step) {
   fovea_step_info info = {.struct_size = sizeof(info)};
-  return fovea_program_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
+  return fovea_program_get_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
 }
 
 static uint64_t ticks_of(const fovea_session* session, uint32_t step) {
   uint64_t ticks = 0;
-  return fovea_session_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
+  return fovea_session_get_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
 }
 
 /* Steps of each kind, in the order of their first ones. */
@@ -213,7 +213,7 @@ uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, co
   double flops = 0;
   uint64_t ticks = 0;
   fovea_model_get_info(model, &about);
-  fovea_model_program(model, bench->program, &program);
+  fovea_model_get_program(model, bench->program, &program);
   fovea_session_get_info(session, &place);
   for (uint32_t step = 0; step < program.step_count; ++step) {
     flops += fovea_bench_step_flops(model, session, bench->program, step);

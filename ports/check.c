@@ -60,8 +60,8 @@ static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fov
   for (uint32_t value = 0; value < values; ++value) {
     fovea_value_info info = {.struct_size = sizeof(info)};
     fovea_view view;
-    fovea_program_value(model, 0, value, &info);
-    if (info.role != FOVEA_ROLE_OUTPUT || fovea_session_output(session, value, &view, NULL) != FOVEA_OK) continue;
+    fovea_program_get_value(model, 0, value, &info);
+    if (info.role != FOVEA_ROLE_OUTPUT || fovea_session_get_output(session, value, &view, NULL) != FOVEA_OK) continue;
     const size_t used = view.type == FOVEA_TYPE_F32 || view.type == FOVEA_TYPE_I32 ? 4 * (size_t)view.width : 0;
     for (uint32_t row = 0; row < view.rows; ++row) {
       const unsigned char* bytes = (const unsigned char*)view.data + (size_t)row * view.row_bytes;
@@ -85,7 +85,7 @@ static fovea_status run(const fovea_model* model, fovea_port_threads* threads, u
   fovea_program_info program = {.struct_size = sizeof(program)};
   fovea_session* session;
   uint64_t rows;
-  fovea_model_program(model, 0, &program);
+  fovea_model_get_program(model, 0, &program);
   options.clock = fovea_port_ticks;
   if (threads != NULL) {
     options.runner = fovea_port_run;

@@ -369,8 +369,8 @@ FOVEA_API fovea_status fovea_attention_scratch_size(const fovea_attention_option
                                                     fovea_error* error);
 
 /* Pairs of a query and a key whose score would be made in one segment of `queries` rows and `keys` keys, of all heads
- * together: what the time of a run follows. Counted as fovea_session_step_pairs does; global keys of the pattern are
- * those of the segment, so they are counted exactly, and a mask of pairs hides none. Of the options, offsets and
+ * together: what the time of a run follows. Counted as fovea_session_get_step_pairs does; global keys of the pattern
+ * are those of the segment, so they are counted exactly, and a mask of pairs hides none. Of the options, offsets and
  * segment_count are not read; of `starts` the first one is. Time follows the queries. */
 FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* options, uint32_t queries, uint32_t keys,
                                              uint64_t* pairs, fovea_error* error);

@@ -45,8 +45,8 @@ FOVEA_API fovea_status fovea_cache_select(fovea_session* session, const uint32_t
                                           fovea_error* error);
 
 /* How many rows a text has: the position of its next one. */
-FOVEA_API fovea_status fovea_cache_rows(const fovea_session* session, uint32_t text, uint32_t* rows,
-                                        fovea_error* error);
+FOVEA_API fovea_status fovea_cache_get_rows(const fovea_session* session, uint32_t text, uint32_t* rows,
+                                            fovea_error* error);
 
 /* Takes rows back: the text has its first `rows` rows again; 0: it starts over. FOVEA_E_LENGTH if it has fewer
  * (expected: how many), or if a window that the next row sees has been dropped (expected: the fewest that are possible:

@@ -12,8 +12,8 @@
  *
  * A decoder that keeps texts (fovea/cache.h) reads any number of new tokens of each text: the token's space is a child
  * of that of the scores, or (which speculation needs) the scores are those after each token. Each text may then
- * begin with a prompt (fovea_generate_prompts), which is taken in at once, or in pieces if the session's limit of rows
- * is less; texts that ended take no part in further steps. Text i of the batch is text i of the session.
+ * begin with a prompt (fovea_generate_set_prompts), which is taken in at once, or in pieces if the session's limit of
+ * rows is less; texts that ended take no part in further steps. Text i of the batch is text i of the session.
  *
  * Beam search (fovea_beams) has `width` texts in the making for each text: these are neighbours in the scores' space,
  * text i * width and those after it, and in the session's cache. Where that space is an input space with a parent, as
@@ -37,7 +37,7 @@
  * generate.most for generate.max_tokens; these are read where the new key is absent.
  *
  * An error about an entry of the metadata says which: `section` is that of the metadata, `index` the entry's number, of
- * which fovea_model_metadata_at gives key and value. Other errors have FOVEA_NOWHERE for `section`.
+ * which fovea_model_get_metadata gives key and value. Other errors have FOVEA_NOWHERE for `section`.
  *
  * fovea_generate_options, fovea_sampling, fovea_beams, fovea_generated and fovea_hypothesis may grow and begin with
  * struct_size.
@@ -59,8 +59,8 @@ extern "C" {
 
 typedef struct fovea_generator fovea_generator;
 
-/* Which tokens may follow in text `text` of the batch (of a beam search: fovea_generate_beam), of which `step` tokens
- * are made: the caller's grammar, word list
+/* Which tokens may follow in text `text` of the batch (of a beam search: fovea_generate_get_beam), of which `step`
+ * tokens are made: the caller's grammar, word list
  * or forbidden words. `words` has a bit for each of `tokens` tokens, token t bit t % 32 of words[t / 32], all of them
  * set; the function clears those of tokens that may not follow. If it leaves none, it has chosen token 0. Called by
  * fovea_generate_next, before the decoder runs, for every text that has not ended. */
@@ -74,7 +74,7 @@ typedef void (*fovea_allow_scored)(void* context, uint32_t text, uint32_t step, 
 
 /* How a token is chosen. All zero: the one with the highest score, of equals the lowest; NaN is no score. Steps come in
  * this order, as in Hugging Face's generation: penalties, `allow` and `allow_scored`, temperature, top_k, top_p, min_p.
- * A random number depends on the seed, the number of the text (fovea_generate_sequences) and the step alone (Philox
+ * A random number depends on the seed, the number of the text (fovea_generate_set_sequences) and the step alone (Philox
  * 4x32-10; Salmon et al., SC 2011), so a text's tokens depend on its scores, not on its batch. Set struct_size to
  * sizeof(fovea_sampling). */
 typedef struct fovea_sampling {
@@ -145,8 +145,8 @@ typedef struct fovea_generate_options {
  * fovea_session_options.linked of the decode session must name. Writes up to `capacity` of them, in the order of the
  * metadata, and their number. Statuses: FOVEA_E_HANDLE, FOVEA_E_INDEX, FOVEA_E_NULL; FOVEA_E_CAPACITY (*count and
  * expected: how many there are); FOVEA_E_TOO_COMPLEX (more links than the format allows). */
-FOVEA_API fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
-                                             uint32_t capacity, uint32_t* count, fovea_error* error);
+FOVEA_API fovea_status fovea_generate_get_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
+                                                 uint32_t capacity, uint32_t* count, fovea_error* error);
 
 /* The exact bytes of a generator. They depend on the options and the decode session's limit of texts. Statuses:
  * FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_HANDLE; FOVEA_E_BUILD (the library's profile leaves out generation, or the
@@ -173,8 +173,8 @@ FOVEA_API fovea_status fovea_generate_start(fovea_generator* generator, fovea_er
 /* The numbers of the texts that were started, for their random numbers; without this 0, 1, and so on. `count` is that
  * of the texts. Before the first step. Statuses: FOVEA_E_HANDLE, FOVEA_E_NULL; FOVEA_E_LENGTH (expected: the texts);
  * FOVEA_E_ORDER (not started, or a step has been made). */
-FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
-                                                fovea_error* error);
+FOVEA_API fovea_status fovea_generate_set_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
+                                                    fovea_error* error);
 
 /* What each text begins with in place of the start token: lengths[i] tokens, at least 1, of text i, all in one array,
  * `tokens`. `keep` 0: texts that the session keeps are emptied first; 1: they go on, so that `tokens` are
@@ -184,13 +184,13 @@ FOVEA_API fovea_status fovea_generate_sequences(fovea_generator* generator, cons
  * FOVEA_E_ORDER (not started, or a step has been made); FOVEA_E_OPTION (the decoder keeps no texts); FOVEA_E_LENGTH (an
  * empty prompt, or another number of texts than the encoder gave: expected); FOVEA_E_SEGMENTS (more texts than the
  * session has); FOVEA_E_ID (index: which of `tokens`). */
-FOVEA_API fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens,
-                                              const uint32_t* lengths, uint32_t count, uint32_t keep,
-                                              fovea_error* error);
+FOVEA_API fovea_status fovea_generate_set_prompts(fovea_generator* generator, const int32_t* tokens,
+                                                  const uint32_t* lengths, uint32_t count, uint32_t keep,
+                                                  fovea_error* error);
 
 /* What a step gave. Arrays have an entry for each text and are valid until the next call. Of a beam search tokens and
  * scores are the last token and the sum of log-probabilities of the best text in the making, and -1 and 0 of a text
- * whose search has ended: what was found says fovea_generate_hypothesis. Set struct_size. */
+ * whose search has ended: what was found says fovea_generate_get_hypothesis. Set struct_size. */
 typedef struct fovea_generated {
   size_t struct_size;
   uint32_t texts;
@@ -230,14 +230,14 @@ typedef struct fovea_hypothesis {
 /* Hypothesis `rank` of a text, 0 the best. After any step: those that have been found so far; when the text has ended
  * these are its results. Statuses: FOVEA_E_HANDLE, FOVEA_E_STRUCT_SIZE, FOVEA_E_NULL; FOVEA_E_OPTION (no beams);
  * FOVEA_E_ORDER (not started); FOVEA_E_INDEX (no such text, or fewer hypotheses: expected says how many). */
-FOVEA_API fovea_status fovea_generate_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
-                                                 fovea_hypothesis* hypothesis, fovea_error* error);
+FOVEA_API fovea_status fovea_generate_get_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
+                                                     fovea_hypothesis* hypothesis, fovea_error* error);
 
 /* What text number `beam` in the making has so far, i * width + k for the k-th of text i, as its score says the best
  * first; count is 0 if there is none. May be called by fovea_allow_tokens, whose `text` is this number. Statuses as
  * above. */
-FOVEA_API fovea_status fovea_generate_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
-                                           fovea_error* error);
+FOVEA_API fovea_status fovea_generate_get_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
+                                               fovea_error* error);
 
 #ifdef __cplusplus
 }

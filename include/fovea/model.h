@@ -87,7 +87,7 @@ typedef struct fovea_section_info {
   uint64_t size;
   uint64_t layout;
 } fovea_section_info;
-FOVEA_API fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fovea_section_info* info);
+FOVEA_API fovea_status fovea_model_get_section(const fovea_model* model, uint32_t section, fovea_section_info* info);
 
 /* A row space: what the rows of a value are. Segment i of a space is row i of its parent. */
 typedef struct fovea_space_info {
@@ -102,7 +102,7 @@ typedef struct fovea_space_info {
   uint32_t is_cached;
   uint32_t window; /* is_cached: so many past rows of a text are seen at most; 0: all. */
 } fovea_space_info;
-FOVEA_API fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
+FOVEA_API fovea_status fovea_model_get_space(const fovea_model* model, uint32_t space, fovea_space_info* info);
 
 typedef struct fovea_tensor_info {
   size_t struct_size;
@@ -114,7 +114,7 @@ typedef struct fovea_tensor_info {
   const void* data;   /* In the blob. */
   const void* scales; /* In the blob, or NULL. i8: f32 [rows]; i4: bf16 [rows, width / 32]. */
 } fovea_tensor_info;
-FOVEA_API fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info);
+FOVEA_API fovea_status fovea_model_get_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info);
 
 /* What a build of the library must include to run the model, line by line: of a profile that leaves out the rest, which
  * CMake takes as FOVEA_PROFILE (runtime/base/README.md). `kind` and `name` are static; `count` is that of lines of kind
@@ -123,12 +123,12 @@ typedef void (*fovea_need)(void* context, const char* kind, const char* name, ui
 FOVEA_API fovea_status fovea_model_needs(const fovea_model* model, fovea_need need, void* context);
 
 /* The metadata value of a key, or NULL. Keys in use: "architecture", "name", "task", "label.N", "fovea.*". */
-FOVEA_API const char* fovea_model_metadata(const fovea_model* model, const char* key);
+FOVEA_API const char* fovea_model_find_metadata(const fovea_model* model, const char* key);
 /* The name of a class, metadata "label.N"; "" if the blob has none for it. */
-FOVEA_API const char* fovea_model_label(const fovea_model* model, uint32_t index);
+FOVEA_API const char* fovea_model_get_label(const fovea_model* model, uint32_t index);
 /* Entry `index` in the order of the blob. FOVEA_E_INDEX past the end. */
-FOVEA_API fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key,
-                                               const char** value);
+FOVEA_API fovea_status fovea_model_get_metadata(const fovea_model* model, uint32_t index, const char** key,
+                                                const char** value);
 
 typedef struct fovea_program_info {
   size_t struct_size;
@@ -137,7 +137,7 @@ typedef struct fovea_program_info {
   uint32_t step_count;
   uint32_t phase_count; /* Barriers of a run. */
 } fovea_program_info;
-FOVEA_API fovea_status fovea_model_program(const fovea_model* model, uint32_t program, fovea_program_info* info);
+FOVEA_API fovea_status fovea_model_get_program(const fovea_model* model, uint32_t program, fovea_program_info* info);
 
 enum { FOVEA_ROLE_INTERNAL = 0, FOVEA_ROLE_INPUT = 1, FOVEA_ROLE_OUTPUT = 2 };
 
@@ -154,8 +154,8 @@ typedef struct fovea_value_info {
   /* Inputs: the output of the program whose rows of one run are this input's of the next; FOVEA_NONE: none. */
   uint32_t carried_by;
 } fovea_value_info;
-FOVEA_API fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value,
-                                           fovea_value_info* info);
+FOVEA_API fovea_status fovea_program_get_value(const fovea_model* model, uint32_t program, uint32_t value,
+                                               fovea_value_info* info);
 
 /* Index of the value, step or space with that name; FOVEA_E_NAME if there is none. */
 FOVEA_API fovea_status fovea_program_find_value(const fovea_model* model, uint32_t program, const char* name,
@@ -173,28 +173,28 @@ typedef struct fovea_step_info {
   uint32_t output;          /* Value. */
   uint32_t phase;           /* Steps of one phase run tile by tile without a barrier. */
   uint32_t tile_local;      /* 1: the output exists for one tile at a time only. */
-  uint32_t input_count;     /* fovea_program_step_input says which values they are, */
-  uint32_t tensor_count;    /* .. fovea_program_step_tensor which tensors. */
+  uint32_t input_count;     /* fovea_program_get_step_input says which values they are, */
+  uint32_t tensor_count;    /* .. fovea_program_get_step_tensor which tensors. */
   uint32_t heads;           /* attention; else 0 */
   double flops_per_row;     /* Work that grows with the rows of the output's space. */
   double flops_per_row_key; /* attention: work per query row and visible key; else 0. */
   const char* backend;      /* linear: who multiplies; else NULL. */
 } fovea_step_info;
-FOVEA_API fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step,
-                                          fovea_step_info* info);
+FOVEA_API fovea_status fovea_program_get_step(const fovea_model* model, uint32_t program, uint32_t step,
+                                              fovea_step_info* info);
 /* The value that is input `index` of a step, and the tensor `index` (FOVEA_NONE where it is absent). FOVEA_E_INDEX from
  * input_count or tensor_count on. */
-FOVEA_API fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program, uint32_t step,
-                                                uint32_t index, uint32_t* value);
-FOVEA_API fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t program, uint32_t step,
-                                                 uint32_t index, uint32_t* tensor);
+FOVEA_API fovea_status fovea_program_get_step_input(const fovea_model* model, uint32_t program, uint32_t step,
+                                                    uint32_t index, uint32_t* value);
+FOVEA_API fovea_status fovea_program_get_step_tensor(const fovea_model* model, uint32_t program, uint32_t step,
+                                                     uint32_t index, uint32_t* tensor);
 
 /* ---- Packed weights. A backend may want weights in an order of its own. Where a blob has a packed section that fits,
  * it is read in place; else the model's memory holds the packed weights, made when the model is. ---- */
 
 /* Names of the kinds of machines that any machine packs for: "aarch64-dotprod" and others; NULL from their count on. A
  * library without XNNPACK has none. Any thread. */
-FOVEA_API const char* fovea_pack_target(uint32_t index);
+FOVEA_API const char* fovea_pack_get_target(uint32_t index);
 
 /* The bytes of the packed section for such a machine, or (NULL) for this model on this one, and what stands in its
  * SectionRecord: machines of equal layout may share it, whatever library wrote it. *bytes is 0 if nothing is packed, as

@@ -50,7 +50,7 @@ typedef struct fovea_session_options {
   fovea_runner runner;   /* NULL: workers are called one after the other. */
   void* runner_context;
   fovea_barrier barrier;   /* Beside a runner whose tasks run at the same time; NULL: it is called per stage. */
-  uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_step_ticks). Called by workers. */
+  uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_get_step_ticks). Called by workers. */
   uint64_t rows;          /* The limit of every input or cached space with a parent that is not in `limits`; 0: none. */
   const uint32_t* linked; /* Inputs that fovea_session_link will give: they have no memory of their own. */
   uint32_t linked_count;
@@ -121,8 +121,8 @@ typedef struct fovea_view {
  * shows. It begins as zeros, and may be written before any run. A run that fails or is cancelled leaves it as it was.
  * Setting segments keeps it if its space keeps its number of rows, row by row whatever the segments are, and makes it
  * zeros if not. */
-FOVEA_API fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view,
-                                           fovea_error* error);
+FOVEA_API fovea_status fovea_session_get_input(fovea_session* session, uint32_t value, fovea_view* view,
+                                               fovea_error* error);
 
 /* Makes `input` what `output` of the last run of `from` is: an output or kept value of another session of the same
  * model, of the same width and type. An input that options.linked names is read where it lies, without a copy, in this
@@ -188,8 +188,8 @@ FOVEA_API void fovea_session_clear_cancel(fovea_session* session);
 
 /* An output, or a kept value, of the last run. Valid until the next run. FOVEA_E_INDEX for others, FOVEA_E_ORDER before
  * a run. */
-FOVEA_API fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view,
-                                            fovea_error* error);
+FOVEA_API fovea_status fovea_session_get_output(const fovea_session* session, uint32_t value, fovea_view* view,
+                                                fovea_error* error);
 
 /* The same by its name in the session's program; FOVEA_E_NAME if there is none of that name. */
 FOVEA_API fovea_status fovea_session_find_output(const fovea_session* session, const char* name, fovea_view* view,
@@ -198,11 +198,11 @@ FOVEA_API fovea_status fovea_session_find_output(const fovea_session* session, c
 /* How the rows of a space (derived ones too) fall into segments: offsets[count + 1], the session's own memory.
  * FOVEA_E_ORDER before the spaces it follows from are set, for a selected space before the run has chosen its rows;
  * each run chooses anew. */
-FOVEA_API fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
-                                              uint32_t* count, fovea_error* error);
+FOVEA_API fovea_status fovea_session_get_segments(const fovea_session* session, uint32_t space,
+                                                  const uint32_t** offsets, uint32_t* count, fovea_error* error);
 
 /* Ticks of options.clock spent in a step, summed over workers and runs since init; 0 without a clock. */
-FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks);
+FOVEA_API fovea_status fovea_session_get_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks);
 
 /* Pairs of a query and a key whose score step `step` makes, of all heads together, in the segments as they are bound:
  * what its time follows. 0 for other steps than attention. Exact where the pattern alone decides (windows, dilation,
@@ -212,7 +212,7 @@ FOVEA_API fovea_status fovea_session_step_ticks(const fovea_session* session, ui
  * among them. FOVEA_E_ORDER before the spaces of the step have segments: rows that a run selects, and those that are
  * listed, are those of the last run. Takes time that grows with the queries (and heads, where they see different keys).
  */
-FOVEA_API fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs);
+FOVEA_API fovea_status fovea_session_get_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs);
 
 /* What the session's memory is made of, in bytes. */
 typedef struct fovea_session_info {

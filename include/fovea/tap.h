@@ -75,7 +75,7 @@ FOVEA_API fovea_status fovea_session_get_attention_map(const struct fovea_sessio
                                                        fovea_attention_map* map, fovea_error* error);
 
 /* fovea_sparse_map.layout: a matrix of rows * heads lines (line r * heads + h is tapped row r, wanted head h) and
- * key_rows columns, whose column k is row k of the whole key space: fovea_session_segments(key_space) says which
+ * key_rows columns, whose column k is row k of the whole key space: fovea_session_get_segments(key_space) says which
  * segment that lies in. */
 enum {
   /* Line by line: entries offsets[l] .. offsets[l + 1] - 1 are of line l. offsets, keys, values. */

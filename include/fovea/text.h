@@ -207,13 +207,13 @@ FOVEA_API fovea_status fovea_text_decode_end(const fovea_model* model, fovea_tex
 /* The piece of an id, as the vocabulary spells it ("##ing", "\xe2\x96\x81the"); byte-level pieces as the bytes they
  * stand for. It lies in the blob, without a terminating zero. `special` (may be NULL): 1 for special tokens. Statuses:
  * FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_ID. */
-FOVEA_API fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
-                                        uint32_t* special, fovea_error* error);
+FOVEA_API fovea_status fovea_text_get_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
+                                            uint32_t* special, fovea_error* error);
 
 /* The id of a piece ("[MASK]"); the smallest if several ids spell the same. Time is linear in the vocabulary.
  * Statuses: FOVEA_E_NULL, FOVEA_E_SECTION, FOVEA_E_NAME. */
-FOVEA_API fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
-                                       fovea_error* error);
+FOVEA_API fovea_status fovea_text_find_token(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
+                                             fovea_error* error);
 
 #ifdef __cplusplus
 }

@@ -148,7 +148,7 @@ fovea_status model_logits(struct model* model, const char* text, uint64_t size, 
 /* ---- Texts ---- */
 
 static const char* metadata_or(const struct model* model, const char* key, const char* absent) {
-  const char* value = fovea_model_metadata(model->model, key);
+  const char* value = fovea_model_find_metadata(model->model, key);
   return value == NULL ? absent : value;
 }
 
@@ -168,8 +168,8 @@ static fovea_status place_decoder(const struct model* model, uint32_t prompt, ui
   if (fovea_model_find_program(model->model, metadata_or(model, "generate.encode", "encode"), &encoder) == FOVEA_OK) {
     return fail(error, FOVEA_E_NAME, "the model has an encoder: it does not go on with texts");
   }
-  fovea_program_value(model->model, options.program, value, &token);
-  fovea_model_space(model->model, token.space, &space);
+  fovea_program_get_value(model->model, options.program, value, &token);
+  fovea_model_get_space(model->model, token.space, &space);
   const fovea_limit limit = {token.space, prompt < 512 ? prompt : 512, 0};
   options.limits = &limit;
   options.limit_count = 1;
@@ -192,7 +192,7 @@ static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sa
   if (status == FOVEA_OK) status = fovea_generate_start(text->generator, error);
   if (status != FOVEA_OK) return status;
   text->prompt_length = (uint32_t)text->prompt.tokens.count; /* Stays where it is until the first step. */
-  return fovea_generate_prompts(text->generator, text->prompt.tokens.ids, &text->prompt_length, 1, 0, error);
+  return fovea_generate_set_prompts(text->generator, text->prompt.tokens.ids, &text->prompt_length, 1, 0, error);
 }
 
 fovea_status text_start(struct model* model, const char* prompt, uint64_t size, uint32_t max_tokens,

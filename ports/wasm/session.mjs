@@ -146,7 +146,7 @@ export class Session {
   /** Writes an input: its rows one after the other. */
   write(name, rows) {
     const value = this.value(name);
-    this.#view("fovea_session_input", {
+    this.#view("fovea_session_get_input", {
       given: [value.index],
       use: (view) => {
         if (rows.length !== view.rows * view.width) {
@@ -172,7 +172,7 @@ export class Session {
   /** An output or kept value of the last run: { rows, width, data, offsets }, a copy. */
   output(name) {
     const value = this.value(name);
-    return this.#view("fovea_session_output", {
+    return this.#view("fovea_session_get_output", {
       given: [value.index],
       use: (view) => ({
         rows: view.rows, width: view.width, data: rowsOf(this.library, view),
@@ -186,7 +186,7 @@ export class Session {
     const library = this.open();
     return library.within((blocks) => {
       const at = blocks.make(4), count = blocks.make(4);
-      library.call("fovea_session_segments", this.handle, this.model.space(space).index, at, count);
+      library.call("fovea_session_get_segments", this.handle, this.model.space(space).index, at, count);
       const read = (address) => library.view.getUint32(address, true);
       return library.numbers(Uint32Array, read(at), read(count) + 1);
     });

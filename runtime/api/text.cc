@@ -209,14 +209,14 @@ fovea_status fovea_text_decode_end(const fovea_model* model, fovea_text_stream* 
   return fovea::DecodeNext(model, stream, nullptr, 0, true, output, capacity, written, reporter).code;
 }
 
-fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
-                              uint32_t* special, fovea_error* error) {
+fovea_status fovea_text_get_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
+                                  uint32_t* special, fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::Token(model, id, piece, size, special, reporter).code;
 }
 
-fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
-                             fovea_error* error) {
+fovea_status fovea_text_find_token(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
+                                   fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::FindPiece(model, piece, size, id, reporter).code;
 }

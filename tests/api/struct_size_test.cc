@@ -100,12 +100,12 @@ TEST(StructSize, OfAModelAndWhatIsInIt) {
     return fovea_model_init(blob.data(), blob.size(), o, memory.data(), memory.size(), &made, nullptr);
   });
   ExpectRefused<fovea_model_info>("info", {}, [&](auto* i) { return fovea_model_get_info(m, i); });
-  ExpectRefused<fovea_section_info>("section", {}, [&](auto* i) { return fovea_model_section(m, 0, i); });
-  ExpectRefused<fovea_space_info>("space", {}, [&](auto* i) { return fovea_model_space(m, 0, i); });
-  ExpectRefused<fovea_tensor_info>("tensor", {}, [&](auto* i) { return fovea_model_tensor(m, 0, i); });
-  ExpectRefused<fovea_program_info>("program", {}, [&](auto* i) { return fovea_model_program(m, 0, i); });
-  ExpectRefused<fovea_value_info>("value", {}, [&](auto* i) { return fovea_program_value(m, 0, 0, i); });
-  ExpectRefused<fovea_step_info>("step", {}, [&](auto* i) { return fovea_program_step(m, 0, 0, i); });
+  ExpectRefused<fovea_section_info>("section", {}, [&](auto* i) { return fovea_model_get_section(m, 0, i); });
+  ExpectRefused<fovea_space_info>("space", {}, [&](auto* i) { return fovea_model_get_space(m, 0, i); });
+  ExpectRefused<fovea_tensor_info>("tensor", {}, [&](auto* i) { return fovea_model_get_tensor(m, 0, i); });
+  ExpectRefused<fovea_program_info>("program", {}, [&](auto* i) { return fovea_model_get_program(m, 0, i); });
+  ExpectRefused<fovea_value_info>("value", {}, [&](auto* i) { return fovea_program_get_value(m, 0, 0, i); });
+  ExpectRefused<fovea_step_info>("step", {}, [&](auto* i) { return fovea_program_get_step(m, 0, 0, i); });
 }
 
 TEST(StructSize, OfSessions) {
@@ -226,14 +226,15 @@ TEST(StructSize, OfGeneration) {
   const int32_t prompt = 7;
   const uint32_t length = 1;
   ASSERT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
-  ASSERT_EQ(fovea_generate_prompts(generator, &prompt, &length, 1, 0, &error), FOVEA_OK) << error.text;
+  ASSERT_EQ(fovea_generate_set_prompts(generator, &prompt, &length, 1, 0, &error), FOVEA_OK) << error.text;
   ExpectRefused<fovea_generated>("generated", {},
                                  [&](auto* g) { return fovea_generate_next(generator, nullptr, g, nullptr); });
-  ExpectRefused<fovea_hypothesis>("beam", {}, [&](auto* h) { return fovea_generate_beam(generator, 0, h, nullptr); });
+  ExpectRefused<fovea_hypothesis>("beam", {},
+                                  [&](auto* h) { return fovea_generate_get_beam(generator, 0, h, nullptr); });
   while (fovea_generate_next(generator, nullptr, nullptr, nullptr) == FOVEA_OK) {
   }
   ExpectRefused<fovea_hypothesis>("hypothesis", {},
-                                  [&](auto* h) { return fovea_generate_hypothesis(generator, 0, 0, h, nullptr); });
+                                  [&](auto* h) { return fovea_generate_get_hypothesis(generator, 0, 0, h, nullptr); });
 }
 
 TEST(StructSize, OfTheAttentionFunction) {

@@ -244,7 +244,7 @@ TEST(TextCalls, PiecesRefuseWrongArguments) {
   const char* piece = nullptr;
   uint32_t size = 0, special = 9;
   const auto token = [&](int32_t id, const char** to, uint32_t* to_size, uint32_t* to_special) {
-    return Call([&](fovea_error* error) { return fovea_text_token(Model(), id, to, to_size, to_special, error); });
+    return Call([&](fovea_error* error) { return fovea_text_get_token(Model(), id, to, to_size, to_special, error); });
   };
   Expect(token(27, &piece, &size, &special), FOVEA_OK);
   EXPECT_EQ(std::string(piece, size), "\u00c9lan");
@@ -258,7 +258,7 @@ TEST(TextCalls, PiecesRefuseWrongArguments) {
   Expect(token(-1, &piece, &size, nullptr), FOVEA_E_ID, 28, UINT64_MAX);
   int32_t id = -9;
   const auto find = [&](const char* text, uint32_t bytes, int32_t* to) {
-    return Call([&](fovea_error* error) { return fovea_text_find(Model(), text, bytes, to, error); });
+    return Call([&](fovea_error* error) { return fovea_text_find_token(Model(), text, bytes, to, error); });
   };
   Expect(find("[MASK]", 6, &id), FOVEA_OK);
   EXPECT_EQ(id, 4);

@@ -213,18 +213,20 @@ class TextUser {
       const char* piece = nullptr;
       uint32_t size = 0, special = 0;
       fovea_error error = {};
-      const fovea_status status = fovea_text_token(model_, id, &piece, &size, &special, &error);
+      const fovea_status status = fovea_text_get_token(model_, id, &piece, &size, &special, &error);
       transcript_.Status("token", status, error);
       if (status != FOVEA_OK) continue;
       transcript_.Bytes("piece", piece, size);
       int32_t found = -1;
-      Check(fovea_text_find(model_, piece, size, &found, &error) == FOVEA_OK && found <= id, "a piece is not found");
+      Check(fovea_text_find_token(model_, piece, size, &found, &error) == FOVEA_OK && found <= id,
+            "a piece is not found");
     }
   }
   void Find() {
     int32_t id = 0;
     fovea_error error = {};
-    transcript_.Status("find", fovea_text_find(model_, text(), static_cast<uint32_t>(cut_ % 9), &id, &error), error);
+    transcript_.Status("find", fovea_text_find_token(model_, text(), static_cast<uint32_t>(cut_ % 9), &id, &error),
+                       error);
   }
 
   const fovea_model* model_;

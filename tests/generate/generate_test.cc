@@ -307,10 +307,10 @@ TEST(Generate, OptionsAreChecked) {
     if (status == FOVEA_OK) return status;
     // The error says which entry it is about.
     fovea_section_info section = Sized<fovea_section_info>();
-    EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
+    EXPECT_EQ(fovea_model_get_section(model.model, error.section, &section), FOVEA_OK);
     EXPECT_STREQ(section.name, "metadata");
     const char *key = nullptr, *found = nullptr;
-    EXPECT_EQ(fovea_model_metadata_at(model.model, static_cast<uint32_t>(error.index), &key, &found), FOVEA_OK);
+    EXPECT_EQ(fovea_model_get_metadata(model.model, static_cast<uint32_t>(error.index), &key, &found), FOVEA_OK);
     EXPECT_EQ(key, metadata[entry].first);
     EXPECT_STREQ(found, value);
     return status;
@@ -452,33 +452,33 @@ TEST(Generate, LinksAreBounded) {
   fovea_error error = {};
   {
     const TestModel model(b.Blob());
-    EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_E_TOO_COMPLEX);
+    EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_E_TOO_COMPLEX);
     EXPECT_EQ(error.expected, 256u);
     EXPECT_EQ(error.found, 257u);
   }
   metadata.resize(256);
   b.content().metadata = metadata;
   const TestModel model(b.Blob());
-  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_OK);
   EXPECT_EQ(count, 256u);
   EXPECT_EQ(found[255], inputs[255]);
-  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 255, &count, &error), FOVEA_E_CAPACITY);
+  EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 255, &count, &error), FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, 256u);
   EXPECT_EQ(error.found, 255u);
 }
 
 TEST(Generate, LinkedInputsAreListed) {
   uint32_t inputs[4] = {}, count = 0;
-  ASSERT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, &count, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 4, &count, nullptr), FOVEA_OK);
   ASSERT_EQ(count, 2u);  // the state is carried
   EXPECT_EQ(inputs[0], Decoder().in_rows);
   EXPECT_EQ(inputs[1], Decoder().in_keys);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 1, &count, nullptr), FOVEA_E_CAPACITY);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 1, &count, nullptr), FOVEA_E_CAPACITY);
   EXPECT_EQ(count, 2u);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 2, inputs, 4, &count, nullptr), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_linked(nullptr, 1, inputs, 4, &count, nullptr), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, nullptr, 4, &count, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, nullptr, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 2, inputs, 4, &count, nullptr), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_get_linked(nullptr, 1, inputs, 4, &count, nullptr), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, nullptr, 4, &count, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 4, nullptr, nullptr), FOVEA_E_NULL);
 }
 
 }  // namespace

@@ -376,7 +376,7 @@ TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
       session.SetInput(0, q);
       session.SetInput(1, of_keys);
       session.Run();
-      EXPECT_EQ(fovea_session_step_pairs(session.session, 0, pairs), FOVEA_OK);
+      EXPECT_EQ(fovea_session_get_step_pairs(session.session, 0, pairs), FOVEA_OK);
       return session.Output(y);
     };
     uint64_t pairs[2];

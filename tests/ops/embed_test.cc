@@ -80,7 +80,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
   b.SetOutput(y);
   const TestModel model(b.Blob());
   fovea_value_info info = Sized<fovea_value_info>();
-  ASSERT_EQ(fovea_program_value(model.model, 0, ids, &info), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_value(model.model, 0, ids, &info), FOVEA_OK);
   EXPECT_EQ(info.id_limit, 12u);
   const std::vector<fovea_limit> limits = {{s.tokens, 4, 0}, {s.texts, 1, 0}};
   TestSession session(model, Options(limits));

@@ -67,9 +67,9 @@ TEST(Position, BoundsSegments) {
     b.SetOutput(z);
     const TestModel model(b.Blob());
     fovea_space_info info = Sized<fovea_space_info>();
-    ASSERT_EQ(fovea_model_space(model.model, longer, &info), FOVEA_OK);
+    ASSERT_EQ(fovea_model_get_space(model.model, longer, &info), FOVEA_OK);
     EXPECT_EQ(info.max_segment_rows, 7u);
-    ASSERT_EQ(fovea_model_space(model.model, s.tokens, &info), FOVEA_OK);
+    ASSERT_EQ(fovea_model_get_space(model.model, s.tokens, &info), FOVEA_OK);
     EXPECT_EQ(info.max_segment_rows, 5u);
     const std::vector<fovea_limit> limits = {{s.texts, 2, 0}, {s.tokens, 20, 0}};
     TestSession session(model, Options(limits));

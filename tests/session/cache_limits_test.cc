@@ -71,7 +71,7 @@ TEST(CacheLimits, ARunThatDoesNotFitChangesNothing) {
   const auto run = [&](const Lengths& lengths, fovea_error* error) {
     texts.session().SetSegments(d.tokens, lengths);
     fovea_view view = {};
-    EXPECT_EQ(fovea_session_input(texts.get(), 0, &view, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_get_input(texts.get(), 0, &view, nullptr), FOVEA_OK);
     memset(view.data, 0, size_t{view.rows} * view.row_bytes);
     return fovea_session_run(texts.get(), error);
   };
@@ -129,8 +129,8 @@ TEST(CacheLimits, WrongCalls) {
   texts.session().SetInput<int32_t>(0, {3, 4});
   EXPECT_EQ(fovea_session_run(texts.get(), &error), FOVEA_E_SEGMENTS);
   uint32_t rows = 0;
-  EXPECT_EQ(fovea_cache_rows(texts.get(), 3, &rows, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_cache_rows(texts.get(), 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_cache_get_rows(texts.get(), 3, &rows, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_cache_get_rows(texts.get(), 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_cache_rewind(texts.get(), 3, 0, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_rewind(texts.get(), 0, 1, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(fovea_cache_fork(texts.get(), 3, 0, &error), FOVEA_E_INDEX);
@@ -138,12 +138,12 @@ TEST(CacheLimits, WrongCalls) {
   EXPECT_EQ(fovea_cache_reorder(texts.get(), beyond, 2, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_reorder(texts.get(), nullptr, 2, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_cache_reorder(texts.get(), three, 4, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_cache_rows(nullptr, 0, &rows, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_cache_get_rows(nullptr, 0, &rows, &error), FOVEA_E_HANDLE);
 
   // A program that keeps nothing has no texts.
   const std::vector<fovea_limit> plain = {{d.texts, 1, 0}, {d.tokens, 8, 0}};
   TestSession whole(d.model, Options(plain));
-  EXPECT_EQ(fovea_cache_rows(whole.session, 0, &rows, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_cache_get_rows(whole.session, 0, &rows, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_select(whole.session, three, 1, &error), FOVEA_E_INDEX);
 }
 

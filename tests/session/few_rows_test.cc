@@ -212,7 +212,7 @@ TEST(FewRows, NothingIsWrittenBeyondExactMemory) {
       for (const uint32_t rows : {1u, 16u, 63u}) {
         ASSERT_EQ(fovea_session_set_segments(session.get(), wide.encoder.tokens, &rows, 1, &error), FOVEA_OK);
         fovea_view view = {};
-        ASSERT_EQ(fovea_session_input(session.get(), wide.encoder.ids, &view, &error), FOVEA_OK);
+        ASSERT_EQ(fovea_session_get_input(session.get(), wide.encoder.ids, &view, &error), FOVEA_OK);
         memset(view.data, 0, rows * sizeof(int32_t));
         ASSERT_EQ(fovea_session_run(session.get(), &error), FOVEA_OK);
         session.ExpectCanaries();

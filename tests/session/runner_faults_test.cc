@@ -114,7 +114,7 @@ TEST(RunnerFaults, AreErrorsAndCachedTextsStay) {
       EXPECT_EQ(kept.Rows(0), 9u);
       EXPECT_EQ(kept.Rows(1), 4u);
       fovea_view view = {};
-      EXPECT_EQ(fovea_session_output(kept.get(), Decoder().hidden, &view, &error), FOVEA_E_ORDER);
+      EXPECT_EQ(fovea_session_get_output(kept.get(), Decoder().hidden, &view, &error), FOVEA_E_ORDER);
       runner.RunLate(kWorkers);
       runner.bad_call = UINT32_MAX;
       ASSERT_EQ(fovea_session_run(kept.get(), &error), FOVEA_OK) << error.text;

@@ -89,7 +89,7 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
   for (i = 1; i < logits.width; ++i) {
     if (scores[i] > scores[best]) best = i;
   }
-  puts(fovea_model_label(model, best));
+  puts(fovea_model_get_label(model, best));
   return 0;
 }
 

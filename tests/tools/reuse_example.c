@@ -79,7 +79,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
   memset(&info, 0, sizeof(info));
   info.struct_size = sizeof(info);
   TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
-  TRY(fovea_program_value(model, options.program, rows, &info));
+  TRY(fovea_program_get_value(model, options.program, rows, &info));
   space = info.space;
 
   static document documents[2];
@@ -119,13 +119,13 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
 
     uint32_t count = (uint32_t)d->sentences.count, best = 0;
     TRY(fovea_session_set_segments(upper, space, &count, 1, &error));
-    TRY(fovea_session_input(upper, rows, &view, &error));
+    TRY(fovea_session_get_input(upper, rows, &view, &error));
     memcpy(view.data, d->rows, (size_t)count * info.width * sizeof(float));
     TRY(fovea_session_run(upper, &error));
     TRY(fovea_session_find_output(upper, "logits", &view, &error));
     const float* scores = (const float*)view.data;
     for (uint32_t c = 1; c < view.width; ++c) best = scores[c] > scores[best] ? c : best;
-    printf("%s, %u of %u sentences encoded\n", fovea_model_label(model, best), encoded, count);
+    printf("%s, %u of %u sentences encoded\n", fovea_model_get_label(model, best), encoded, count);
   }
   return 0;
 }

@@ -96,7 +96,7 @@ TEST_F(GenerationHeader, OfAnEncoderAndItsDecoder) {
   const uint32_t program = static_cast<uint32_t>(header_.numbers.at("DECODE_PROGRAM"));
   uint32_t linked[8], count = 0;
   fovea_error error = {};
-  ASSERT_EQ(fovea_generate_linked(model_->get(), program, linked, 8, &count, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_get_linked(model_->get(), program, linked, 8, &count, &error), FOVEA_OK);
   const tools::Session decode = Check("DECODE", {linked, linked + count});
   CheckGenerator(decode, &encode, 0);
 }

@@ -85,7 +85,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
   Measure(&session, seconds, [&](uint64_t) {
     for (uint32_t i = 0; i < count; ++i) {
       uint64_t ticks = 0;
-      fovea_session_step_ticks(session.get(), i, &ticks);
+      fovea_session_get_step_ticks(session.get(), i, &ticks);
       times[i].push_back(1e-9 * static_cast<double>(ticks - before[i]));
       before[i] = ticks;
     }
@@ -295,7 +295,7 @@ void AddBench(CLI::App* app, Console* console) {
                     "Time every step, in a second measurement: the minimum and the median of its runs,\n"
                     "each the sum over all workers; shares and GOPS are those of the minima.\n"
                     "For attention also the pairs of a query and a key whose score it makes, all heads\n"
-                    "together (see fovea_session_step_pairs), and the time for each");
+                    "together (see fovea_session_get_step_pairs), and the time for each");
   command->add_flag("--generate", arguments->generate,
                     "A decoder that goes on with texts: prompts, then a token of each text at a time");
   const auto positive = CLI::Range(1, 1 << 20);

@@ -82,7 +82,7 @@ void Session::SetSegments(uint32_t space, const std::vector<uint32_t>& lengths) 
 fovea_view Session::Input(uint32_t value, bool ids, size_t entries) {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  Check(fovea_session_get_input(session_, value, &view, &error), error, "input " + ValueName(value));
   const bool takes_ids = view.type == FOVEA_TYPE_I32;
   if (takes_ids != ids) Fail("input {}: the model takes {}", ValueName(value), takes_ids ? "ids" : "floats");
   const uint64_t expected = static_cast<uint64_t>(view.rows) * view.width;
@@ -105,7 +105,7 @@ void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) {
 void Session::ClearInput(uint32_t value) {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  Check(fovea_session_get_input(session_, value, &view, &error), error, "input " + ValueName(value));
   if (view.rows != 0) memset(view.data, 0, size_t{view.rows} * view.row_bytes);
 }
 
@@ -127,7 +127,7 @@ void Session::Run() {
 Matrix Session::Output(uint32_t value) const {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_output(session_, value, &view, &error), error, "output " + ValueName(value));
+  Check(fovea_session_get_output(session_, value, &view, &error), error, "output " + ValueName(value));
   Matrix matrix{view.rows, view.width, std::vector<float>(static_cast<size_t>(view.rows) * view.width)};
   for (uint32_t row = 0; row < view.rows; ++row) {
     ReadRow(view, row, matrix.values.data() + static_cast<size_t>(row) * view.width);
@@ -139,7 +139,7 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   fovea_error error = {};
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
-  const fovea_status status = fovea_session_segments(session_, space, &offsets, &count, &error);
+  const fovea_status status = fovea_session_get_segments(session_, space, &offsets, &count, &error);
   if (status == FOVEA_E_ORDER && model_.Space(space).is_input == 0) return {};
   Check(status, error, fmt::format("segments of '{}'", model_.Space(space).name));
   std::vector<uint32_t> lengths(count);

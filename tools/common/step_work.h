@@ -9,11 +9,11 @@
 
 namespace fovea::tools {
 
-// Of each step, pairs of a query and a key whose score it makes, all heads together (fovea_session_step_pairs); 0 for
-// other steps than attention, and where nothing is known of the rows yet.
+// Of each step, pairs of a query and a key whose score it makes, all heads together (fovea_session_get_step_pairs); 0
+// for other steps than attention, and where nothing is known of the rows yet.
 inline std::vector<uint64_t> StepPairs(const Model& model, const Session& session) {
   std::vector<uint64_t> pairs(model.Program(session.request().program).step_count);
-  for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_step_pairs(session.get(), i, &pairs[i]);
+  for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_get_step_pairs(session.get(), i, &pairs[i]);
   return pairs;
 }
 

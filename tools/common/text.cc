@@ -147,7 +147,7 @@ std::string Tokenizer::Piece(int32_t id) const {
   fovea_error error = {};
   const char* piece = nullptr;
   uint32_t size = 0;
-  Check(fovea_text_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
+  Check(fovea_text_get_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
   return std::string(piece, size);
 }
 

@@ -234,7 +234,8 @@ class Session(Handle):
 
     def _input(self, name: str) -> Any:
         view = _c.fovea_view()
-        call("fovea_session_input", self.address, self.value(name).index, ctypes.byref(view), doing=f"input '{name}'")
+        call("fovea_session_get_input", self.address, self.value(name).index, ctypes.byref(view),
+             doing=f"input '{name}'")
         return view
 
     @_alone
@@ -316,7 +317,7 @@ class Session(Handle):
     def output(self, name: str) -> np.ndarray:
         """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; others as f32 copies."""
         view = _c.fovea_view()
-        call("fovea_session_output", self.address, self.value(name).index, ctypes.byref(view),
+        call("fovea_session_get_output", self.address, self.value(name).index, ctypes.byref(view),
              doing=f"output '{name}'")
         return self._array(view)
 
@@ -324,7 +325,7 @@ class Session(Handle):
     def offsets(self, space: str) -> np.ndarray:
         """Where the segments of a space begin, and the last one ends."""
         at, count = ctypes.c_void_p(), ctypes.c_uint32()
-        call("fovea_session_segments", self.address, self.model.space(space).index, ctypes.byref(at),
+        call("fovea_session_get_segments", self.address, self.model.space(space).index, ctypes.byref(at),
              ctypes.byref(count), doing=f"segments of '{space}'")
         return self._blocks.array(at.value, np.uint32, (count.value + 1,)).copy()
 

@@ -120,14 +120,14 @@ class Tokenizer:
     def piece(self, id: int) -> str:
         """As the vocabulary spells it."""
         at, size = ctypes.c_void_p(), ctypes.c_uint32()
-        call("fovea_text_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
+        call("fovea_text_get_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
              doing=f"token {id}")
         return ctypes.string_at(at.value, size.value).decode("utf-8", "replace")
 
     def find(self, piece: str) -> int:
         """The id of a piece."""
         raw, id = _bytes(piece), ctypes.c_int32()
-        call("fovea_text_find", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
+        call("fovea_text_find_token", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
         return id.value
 
 
