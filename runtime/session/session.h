@@ -140,7 +140,7 @@ struct Session {
   WorkerCalls calls;
   Meeting meeting;
   std::atomic<uint32_t> stop{0};
-  std::atomic<int32_t> failure{FOVEA_OK};
+  std::atomic<fovea_status> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};
 
   fovea_session_info info{};  // struct_size unused

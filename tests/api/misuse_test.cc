@@ -300,9 +300,9 @@ TEST(Misuse, Names) {
   }
   EXPECT_EQ(found, 77u);
   EXPECT_STREQ(fovea_model_find_metadata(m, "label.0"), "nothing");
-  for (fovea_status s = -1; s < 0x1000; ++s) EXPECT_NE(fovea_status_name(s), nullptr);
+  for (int s = -1; s < 0x1000; ++s) EXPECT_NE(fovea_status_name(static_cast<fovea_status>(s)), nullptr);
   EXPECT_STREQ(fovea_status_name(FOVEA_E_INDEX), "FOVEA_E_INDEX");
-  EXPECT_STREQ(fovea_status_name(12345), "unknown status");
+  EXPECT_STREQ(fovea_status_name(static_cast<fovea_status>(12345)), "unknown status");
 }
 
 // Calls a function with structs of every size that a caller of another version could have. `value` has all required
