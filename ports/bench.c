@@ -11,8 +11,8 @@ uint64_t fovea_bench_rank(uint64_t count, uint32_t percent) {
 }
 
 double fovea_bench_step_flops(const fovea_model* model, const fovea_session* session, uint32_t program, uint32_t step) {
-  fovea_step_info info = {.struct_size = sizeof(info)};
-  fovea_value_info output = {.struct_size = sizeof(output)};
+  fovea_step_info info = FOVEA_STEP_INFO_INIT;
+  fovea_value_info output = FOVEA_VALUE_INFO_INIT;
   const uint32_t* offsets;
   uint32_t segments;
   uint64_t pairs = 0;
@@ -172,7 +172,7 @@ static void speed(Json* json, const fovea_bench* bench, double flops) {
 }
 
 static const char* operation_of(const fovea_model* model, uint32_t program, uint32_t step) {
-  fovea_step_info info = {.struct_size = sizeof(info)};
+  fovea_step_info info = FOVEA_STEP_INFO_INIT;
   return fovea_program_get_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
 }
 
@@ -206,9 +206,9 @@ static void operations(Json* json, const fovea_bench* bench, const fovea_model* 
 
 uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, const fovea_session* session, char* text,
                           uint64_t capacity) {
-  fovea_model_info about = {.struct_size = sizeof(about)};
-  fovea_program_info program = {.struct_size = sizeof(program)};
-  fovea_session_info place = {.struct_size = sizeof(place)};
+  fovea_model_info about = FOVEA_MODEL_INFO_INIT;
+  fovea_program_info program = FOVEA_PROGRAM_INFO_INIT;
+  fovea_session_info place = FOVEA_SESSION_INFO_INIT;
   Json json = {text, 0, capacity, 1};
   double flops = 0;
   uint64_t ticks = 0;

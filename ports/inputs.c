@@ -7,7 +7,7 @@ static int is_input(const fovea_model* model, uint32_t program, uint32_t value, 
 }
 
 static uint32_t value_count(const fovea_model* model, uint32_t program) {
-  fovea_program_info info = {.struct_size = sizeof(info)};
+  fovea_program_info info = FOVEA_PROGRAM_INFO_INIT;
   return fovea_model_get_program(model, program, &info) == FOVEA_OK ? info.value_count : 0;
 }
 
@@ -17,7 +17,7 @@ enum { APART, SAME, AROUND, FOLLOWS /* around, but the space in between says how
 static int relation(const fovea_model* model, uint32_t space, uint32_t input_space) {
   int told = 0;
   for (uint32_t at = input_space; at != FOVEA_NONE;) {
-    fovea_space_info info = {.struct_size = sizeof(info)};
+    fovea_space_info info = FOVEA_SPACE_INFO_INIT;
     if (fovea_model_get_space(model, at, &info) != FOVEA_OK) return APART;
     if (at == space) {
       if (!info.is_input) return APART;
@@ -31,7 +31,7 @@ static int relation(const fovea_model* model, uint32_t space, uint32_t input_spa
 }
 
 uint32_t fovea_inputs_rows(const fovea_model* model, uint32_t program, uint32_t space, uint32_t rows) {
-  fovea_space_info info = {.struct_size = sizeof(info)};
+  fovea_space_info info = FOVEA_SPACE_INFO_INIT;
   fovea_value_info value;
   int known[4] = {0};
   const uint32_t count = value_count(model, program);
@@ -78,7 +78,7 @@ static fovea_status write_input(fovea_session* session, uint32_t value, const fo
 
 fovea_status fovea_inputs_write(fovea_session* session, const fovea_model* model, uint32_t program, uint32_t rows,
                                 uint64_t* bound, fovea_error* error) {
-  fovea_model_info about = {.struct_size = sizeof(about)};
+  fovea_model_info about = FOVEA_MODEL_INFO_INIT;
   fovea_value_info value;
   uint64_t state = 1;
   fovea_status status = fovea_model_get_info(model, &about);

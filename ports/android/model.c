@@ -118,7 +118,7 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
 
 /* A session for so many tokens of one text; it stays for the next one. */
 static fovea_status grow(struct model* model, uint32_t tokens, fovea_error* error) {
-  fovea_session_options options = {.struct_size = sizeof(options)};
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
   if (model->classify.session != NULL && tokens <= model->classify_tokens) return FOVEA_OK;
   placed_free(&model->classify);
   options.rows = 32;
@@ -155,9 +155,9 @@ static const char* metadata_or(const struct model* model, const char* key, const
 /* The decoder's session: prompts are taken in by up to 512 tokens at a time. */
 static fovea_status place_decoder(const struct model* model, uint32_t prompt, uint32_t max_tokens,
                                   struct placed* placed, fovea_error* error) {
-  fovea_session_options options = {.struct_size = sizeof(options)};
-  fovea_value_info token = {.struct_size = sizeof(token)};
-  fovea_space_info space = {.struct_size = sizeof(space)};
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
+  fovea_value_info token = FOVEA_VALUE_INFO_INIT;
+  fovea_space_info space = FOVEA_SPACE_INFO_INIT;
   uint32_t value = 0, encoder = 0;
   if (fovea_model_find_program(model->model, metadata_or(model, "generate.decode", "decode"), &options.program) !=
           FOVEA_OK ||
@@ -179,7 +179,7 @@ static fovea_status place_decoder(const struct model* model, uint32_t prompt, ui
 }
 
 static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sampling* sampling, fovea_error* error) {
-  fovea_generate_options options = {.struct_size = sizeof(options)};
+  fovea_generate_options options = FOVEA_GENERATE_OPTIONS_INIT;
   uint64_t needed = 0;
   options.decode = text->decode.session;
   options.max_tokens = max_tokens;
@@ -220,7 +220,7 @@ static uint32_t is_stop(const struct model* model, int32_t token) {
 }
 
 fovea_status text_next(struct text* text, int32_t* token, uint32_t* stops, fovea_error* error) {
-  fovea_generated generated = {.struct_size = sizeof(generated)};
+  fovea_generated generated = FOVEA_GENERATED_INIT;
   *token = -1;
   *stops = 0;
   if (text->ended) return FOVEA_OK;

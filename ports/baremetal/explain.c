@@ -63,7 +63,7 @@ static int Touch(uint32_t end, uint32_t begin) {
 }
 
 static int FindWords(const fovea_session* session, fovea_error* error) {
-  fovea_attention_map words = {.struct_size = sizeof(words)}, shares = words;
+  fovea_attention_map words = FOVEA_ATTENTION_MAP_INIT, shares = words;
   if (fovea_session_get_attention_map(session, 0, &words, error) != FOVEA_OK) return sample_failed("words", error);
   if (fovea_session_get_attention_map(session, 1, &shares, error) != FOVEA_OK) return sample_failed("sentences", error);
   uint32_t token = 0;

@@ -66,9 +66,9 @@ static int ReadSamples(float* samples, uint32_t count) {
 
 /* The samples are the model's first input; its space holds one clip. */
 static int Listen(const fovea_model* model, fovea_session* session, fovea_error* error) {
-  fovea_value_info input = {.struct_size = sizeof(input)};
+  fovea_value_info input = FOVEA_VALUE_INFO_INIT;
   const uint32_t count = CLIP_SAMPLES, one = 1;
-  fovea_space_info space = {.struct_size = sizeof(space)};
+  fovea_space_info space = FOVEA_SPACE_INFO_INIT;
   fovea_view samples;
   if (fovea_program_get_value(model, MODEL_PROGRAM, 0, &input) != FOVEA_OK ||
       fovea_model_get_space(model, input.space, &space) != FOVEA_OK) {

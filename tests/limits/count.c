@@ -22,7 +22,7 @@ static void tell(const char* part, uint64_t instructions) {
 }
 
 static int tell_operations(const fovea_model* model, const fovea_session* session) {
-  fovea_program_info program = {.struct_size = sizeof(program)};
+  fovea_program_info program = FOVEA_PROGRAM_INFO_INIT;
   struct {
     const char* name;
     uint64_t ticks;
@@ -30,7 +30,7 @@ static int tell_operations(const fovea_model* model, const fovea_session* sessio
   uint32_t count = 0, kind;
   if (fovea_model_get_program(model, 0, &program) != FOVEA_OK) return 1;
   for (uint32_t step = 0; step < program.step_count; ++step) {
-    fovea_step_info info = {.struct_size = sizeof(info)};
+    fovea_step_info info = FOVEA_STEP_INFO_INIT;
     uint64_t ticks;
     if (fovea_program_get_step(model, 0, step, &info) != FOVEA_OK) return 1;
     if (fovea_session_get_step_ticks(session, step, &ticks) != FOVEA_OK) return 1;

@@ -65,9 +65,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
   /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same
    * memory. */
   fovea_session *lower, *upper;
-  fovea_session_options options;
-  memset(&options, 0, sizeof(options));
-  options.struct_size = sizeof(options);
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
   options.rows = TOKENS;
   TRY(fovea_model_find_program(model, "encode_sentences", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &lower, &error));
@@ -75,9 +73,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
   TRY(fovea_model_find_program(model, "encode_document", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &upper, &error));
   uint32_t rows, space;
-  fovea_value_info info;
-  memset(&info, 0, sizeof(info));
-  info.struct_size = sizeof(info);
+  fovea_value_info info = FOVEA_VALUE_INFO_INIT;
   TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
   TRY(fovea_program_get_value(model, options.program, rows, &info));
   space = info.space;
