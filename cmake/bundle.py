@@ -78,7 +78,7 @@ def main():
 
     wanted = {str(file.relative_to(source)): file for file in files}
     queue = list(wanted.values())
-    for header in sorted((source / "include/fovea").glob("*.h")):
+    for header in sorted((source / "include/fovea").glob("*.h*")):
         wanted[f"include/fovea/{header.name}"] = header
         queue.append(header)
     while queue:

@@ -11,18 +11,18 @@ uint64_t fovea_bench_rank(uint64_t count, uint32_t percent) {
 }
 
 double fovea_bench_step_flops(const fovea_model* model, const fovea_session* session, uint32_t program, uint32_t step) {
-  fovea_step_info info = {.struct_size = sizeof(info)};
-  fovea_value_info output = {.struct_size = sizeof(output)};
+  fovea_step_info info = FOVEA_STEP_INFO_INIT;
+  fovea_value_info output = FOVEA_VALUE_INFO_INIT;
   const uint32_t* offsets;
   uint32_t segments;
   uint64_t pairs = 0;
   double flops = 0;
-  if (fovea_program_step(model, program, step, &info) != FOVEA_OK) return 0;
-  if (fovea_program_value(model, program, info.output, &output) != FOVEA_OK) return 0;
-  if (fovea_session_segments(session, output.space, &offsets, &segments, NULL) == FOVEA_OK) {
+  if (fovea_program_get_step(model, program, step, &info) != FOVEA_OK) return 0;
+  if (fovea_program_get_value(model, program, info.output, &output) != FOVEA_OK) return 0;
+  if (fovea_session_get_segments(session, output.space, &offsets, &segments, NULL) == FOVEA_OK) {
     flops = info.flops_per_row * (double)(offsets[segments] - offsets[0]);
   }
-  if (info.heads != 0 && fovea_session_step_pairs(session, step, &pairs) == FOVEA_OK) {
+  if (info.heads != 0 && fovea_session_get_step_pairs(session, step, &pairs) == FOVEA_OK) {
     flops += info.flops_per_row_key / info.heads * (double)pairs;
   }
   return flops;
@@ -172,13 +172,13 @@ static void speed(Json* json, const fovea_bench* bench, double flops) {
 }
 
 static const char* operation_of(const fovea_model* model, uint32_t program, uint32_t step) {
-  fovea_step_info info = {.struct_size = sizeof(info)};
-  return fovea_program_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
+  fovea_step_info info = FOVEA_STEP_INFO_INIT;
+  return fovea_program_get_step(model, program, step, &info) == FOVEA_OK ? info.op : "";
 }
 
 static uint64_t ticks_of(const fovea_session* session, uint32_t step) {
   uint64_t ticks = 0;
-  return fovea_session_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
+  return fovea_session_get_step_ticks(session, step, &ticks) == FOVEA_OK ? ticks : 0;
 }
 
 /* Times of operations by kind, in the order of first occurrence. */
@@ -206,14 +206,14 @@ static void operations(Json* json, const fovea_bench* bench, const fovea_model* 
 
 uint64_t fovea_bench_json(const fovea_bench* bench, const fovea_model* model, const fovea_session* session, char* text,
                           uint64_t capacity) {
-  fovea_model_info about = {.struct_size = sizeof(about)};
-  fovea_program_info program = {.struct_size = sizeof(program)};
-  fovea_session_info place = {.struct_size = sizeof(place)};
+  fovea_model_info about = FOVEA_MODEL_INFO_INIT;
+  fovea_program_info program = FOVEA_PROGRAM_INFO_INIT;
+  fovea_session_info place = FOVEA_SESSION_INFO_INIT;
   Json json = {text, 0, capacity, 1};
   double flops = 0;
   uint64_t ticks = 0;
   fovea_model_get_info(model, &about);
-  fovea_model_program(model, bench->program, &program);
+  fovea_model_get_program(model, bench->program, &program);
   fovea_session_get_info(session, &place);
   for (uint32_t step = 0; step < program.step_count; ++step) {
     flops += fovea_bench_step_flops(model, session, bench->program, step);

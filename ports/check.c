@@ -44,7 +44,7 @@ static void* get_memory(void* context, uint64_t size) {
 
 /* Limits for the spaces of the first program's inputs; spaces of cached texts get `rows` of the options. */
 static uint32_t make_limits(const fovea_model* model, fovea_limit* limits) {
-  fovea_model_info about = {.struct_size = sizeof(about)};
+  fovea_model_info about = FOVEA_MODEL_INFO_INIT;
   uint32_t count = 0;
   fovea_model_get_info(model, &about);
   for (uint32_t space = 0; space < about.space_count && count < MOST_SPACES; ++space) {
@@ -58,10 +58,10 @@ static uint32_t make_limits(const fovea_model* model, fovea_limit* limits) {
 static uint64_t sum_outputs(const fovea_model* model, uint32_t values, const fovea_session* session) {
   uint64_t sum = 14695981039346656037u;
   for (uint32_t value = 0; value < values; ++value) {
-    fovea_value_info info = {.struct_size = sizeof(info)};
+    fovea_value_info info = FOVEA_VALUE_INFO_INIT;
     fovea_view view;
-    fovea_program_value(model, 0, value, &info);
-    if (info.role != FOVEA_ROLE_OUTPUT || fovea_session_output(session, value, &view, NULL) != FOVEA_OK) continue;
+    fovea_program_get_value(model, 0, value, &info);
+    if (info.role != FOVEA_ROLE_OUTPUT || fovea_session_get_output(session, value, &view, NULL) != FOVEA_OK) continue;
     const size_t used = view.type == FOVEA_TYPE_F32 || view.type == FOVEA_TYPE_I32 ? 4 * (size_t)view.width : 0;
     for (uint32_t row = 0; row < view.rows; ++row) {
       const unsigned char* bytes = (const unsigned char*)view.data + (size_t)row * view.row_bytes;
@@ -81,11 +81,11 @@ static fovea_status run(const fovea_model* model, fovea_port_threads* threads, u
                                    .rows = TEXT_ROWS,
                                    .tile_rows = TILE_ROWS,
                                    .workers = workers};
-  fovea_session_memory memory = {.struct_size = sizeof(memory)};
-  fovea_program_info program = {.struct_size = sizeof(program)};
+  fovea_session_memory memory = FOVEA_SESSION_MEMORY_INIT;
+  fovea_program_info program = FOVEA_PROGRAM_INFO_INIT;
   fovea_session* session;
   uint64_t rows;
-  fovea_model_program(model, 0, &program);
+  fovea_model_get_program(model, 0, &program);
   options.clock = fovea_port_ticks;
   if (threads != NULL) {
     options.runner = fovea_port_run;

@@ -3,12 +3,12 @@
 
 static int is_input(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info) {
   info->struct_size = sizeof(*info);
-  return fovea_program_value(model, program, value, info) == FOVEA_OK && info->role == FOVEA_ROLE_INPUT;
+  return fovea_program_get_value(model, program, value, info) == FOVEA_OK && info->role == FOVEA_ROLE_INPUT;
 }
 
 static uint32_t value_count(const fovea_model* model, uint32_t program) {
-  fovea_program_info info = {.struct_size = sizeof(info)};
-  return fovea_model_program(model, program, &info) == FOVEA_OK ? info.value_count : 0;
+  fovea_program_info info = FOVEA_PROGRAM_INFO_INIT;
+  return fovea_model_get_program(model, program, &info) == FOVEA_OK ? info.value_count : 0;
 }
 
 /* How a space is related to the space of an input. */
@@ -17,8 +17,8 @@ enum { APART, SAME, AROUND, FOLLOWS /* around, but the space in between determin
 static int relation(const fovea_model* model, uint32_t space, uint32_t input_space) {
   int told = 0;
   for (uint32_t at = input_space; at != FOVEA_NONE;) {
-    fovea_space_info info = {.struct_size = sizeof(info)};
-    if (fovea_model_space(model, at, &info) != FOVEA_OK) return APART;
+    fovea_space_info info = FOVEA_SPACE_INFO_INIT;
+    if (fovea_model_get_space(model, at, &info) != FOVEA_OK) return APART;
     if (at == space) {
       if (!info.is_input) return APART;
       if (at == input_space) return SAME;
@@ -31,11 +31,11 @@ static int relation(const fovea_model* model, uint32_t space, uint32_t input_spa
 }
 
 uint32_t fovea_inputs_rows(const fovea_model* model, uint32_t program, uint32_t space, uint32_t rows) {
-  fovea_space_info info = {.struct_size = sizeof(info)};
+  fovea_space_info info = FOVEA_SPACE_INFO_INIT;
   fovea_value_info value;
   int known[4] = {0};
   const uint32_t count = value_count(model, program);
-  if (fovea_model_space(model, space, &info) != FOVEA_OK) return 0;
+  if (fovea_model_get_space(model, space, &info) != FOVEA_OK) return 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (is_input(model, program, i, &value)) known[relation(model, space, value.space)] = 1;
   }
@@ -54,7 +54,7 @@ static fovea_status write_input(fovea_session* session, uint32_t value, const fo
   fovea_view view;
   const uint32_t* offsets;
   uint32_t segments;
-  fovea_status status = fovea_session_input(session, value, &view, error);
+  fovea_status status = fovea_session_get_input(session, value, &view, error);
   if (status != FOVEA_OK) return status;
   const size_t count = (size_t)view.rows * view.width;
   if (view.type == FOVEA_TYPE_F32) {
@@ -68,7 +68,7 @@ static fovea_status write_input(fovea_session* session, uint32_t value, const fo
   int32_t* ids = view.data;
   for (size_t i = 0; i < count; ++i) ids[i] = info->id_limit == 0 ? 0 : (int32_t)(next_number(state) % info->id_limit);
   if (info->id_limit != 0) return FOVEA_OK;
-  status = fovea_session_segments(session, info->space, &offsets, &segments, error);
+  status = fovea_session_get_segments(session, info->space, &offsets, &segments, error);
   for (uint32_t segment = 0; status == FOVEA_OK && segment < segments; ++segment) {
     if (offsets[segment] == offsets[segment + 1]) continue;
     for (uint32_t i = 0; i < view.width; ++i) ids[(size_t)offsets[segment] * view.width + i] = 1;
@@ -78,7 +78,7 @@ static fovea_status write_input(fovea_session* session, uint32_t value, const fo
 
 fovea_status fovea_inputs_write(fovea_session* session, const fovea_model* model, uint32_t program, uint32_t rows,
                                 uint64_t* bound, fovea_error* error) {
-  fovea_model_info about = {.struct_size = sizeof(about)};
+  fovea_model_info about = FOVEA_MODEL_INFO_INIT;
   fovea_value_info value;
   uint64_t state = 1;
   fovea_status status = fovea_model_get_info(model, &about);

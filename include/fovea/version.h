@@ -1,4 +1,4 @@
-/* fovea/version.h - which library this is. */
+/* fovea/version.h - version of the library, and the SIMD level it uses. */
 #ifndef FOVEA_VERSION_H_
 #define FOVEA_VERSION_H_
 
@@ -12,11 +12,14 @@ extern "C" {
 #define FOVEA_VERSION_MINOR 1
 #define FOVEA_VERSION_PATCH 0
 
-/* "0.1.0"; static. */
+/* Returns the version of the linked library, "0.1.0"; static. */
 FOVEA_API const char* fovea_version(void);
-/* The SIMD target that kernels use on this machine ("AVX3_DL", "NEON", ..); static. */
+
+/* Returns Highway's name of the SIMD target that kernels use on this machine: "NEON"; "AVX3_DL" for AVX-512 VNNI;
+ * static. */
 FOVEA_API const char* fovea_simd_target(void);
-/* The newest blob format this library reads. */
+
+/* Returns the newest blob format that this library reads. */
 FOVEA_API uint32_t fovea_blob_version(void);
 
 #ifdef __cplusplus

@@ -94,7 +94,7 @@ NATIVE(jbyteArray, metadata)(JNIEnv* env, jclass class, jlong handle, jbyteArray
   const struct model* model = of_handle(handle);
   jbyte* name = (*env)->GetByteArrayElements(env, key, NULL);
   if (name == NULL) return NULL;
-  const char* value = fovea_model_metadata(model->model, (const char*)name);
+  const char* value = fovea_model_find_metadata(model->model, (const char*)name);
   (*env)->ReleaseByteArrayElements(env, key, name, JNI_ABORT);
   return value == NULL ? NULL : bytes_of(env, value, strlen(value));
 }

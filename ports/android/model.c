@@ -98,18 +98,18 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
                        fovea_error* error) {
   uint64_t needed = 0, capacity = size + 16; /* Enough for nearly every text. */
   memset(tokens, 0, sizeof(*tokens));
-  fovea_status status = fovea_text_workspace_size(model->model, size, &needed, error);
+  fovea_status status = fovea_text_scratch_size(model->model, size, &needed, error);
   if (status != FOVEA_OK) return status;
-  void* workspace = fovea_port_memory(NULL, needed);
-  if (workspace == NULL) return no_memory(error);
+  void* scratch = fovea_port_memory(NULL, needed);
+  if (scratch == NULL) return no_memory(error);
   for (int turn = 0; turn < 2; ++turn) {
     status = tokens_make(tokens, capacity)
-                 ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, workspace, needed, &tokens->tokens, error)
+                 ? fovea_text_encode(model->model, text, size, NULL, 0, NULL, scratch, needed, &tokens->tokens, error)
                  : no_memory(error);
     if (status != FOVEA_E_CAPACITY) break;
     capacity = tokens->tokens.count;
   }
-  fovea_port_free(workspace);
+  fovea_port_free(scratch);
   if (status != FOVEA_OK) tokens_free(tokens);
   return status;
 }
@@ -118,7 +118,7 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
 
 /* Makes a session for `tokens` tokens of one text; it is reused for the next text. */
 static fovea_status grow(struct model* model, uint32_t tokens, fovea_error* error) {
-  fovea_session_options options = {.struct_size = sizeof(options)};
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
   if (model->classify.session != NULL && tokens <= model->classify_tokens) return FOVEA_OK;
   placed_free(&model->classify);
   options.rows = 32;
@@ -148,16 +148,16 @@ fovea_status model_logits(struct model* model, const char* text, uint64_t size, 
 /* ---- Texts ---- */
 
 static const char* metadata_or(const struct model* model, const char* key, const char* absent) {
-  const char* value = fovea_model_metadata(model->model, key);
+  const char* value = fovea_model_find_metadata(model->model, key);
   return value == NULL ? absent : value;
 }
 
 /* The decoder's session: prefill reads up to 512 tokens of a prompt at a time. */
 static fovea_status place_decoder(const struct model* model, uint32_t prompt, uint32_t max_tokens,
                                   struct placed* placed, fovea_error* error) {
-  fovea_session_options options = {.struct_size = sizeof(options)};
-  fovea_value_info token = {.struct_size = sizeof(token)};
-  fovea_space_info space = {.struct_size = sizeof(space)};
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
+  fovea_value_info token = FOVEA_VALUE_INFO_INIT;
+  fovea_space_info space = FOVEA_SPACE_INFO_INIT;
   uint32_t value = 0, encoder = 0;
   if (fovea_model_find_program(model->model, metadata_or(model, "generate.decode", "decode"), &options.program) !=
           FOVEA_OK ||
@@ -168,8 +168,8 @@ static fovea_status place_decoder(const struct model* model, uint32_t prompt, ui
   if (fovea_model_find_program(model->model, metadata_or(model, "generate.encode", "encode"), &encoder) == FOVEA_OK) {
     return fail(error, FOVEA_E_NAME, "the model has an encoder, so it cannot continue texts");
   }
-  fovea_program_value(model->model, options.program, value, &token);
-  fovea_model_space(model->model, token.space, &space);
+  fovea_program_get_value(model->model, options.program, value, &token);
+  fovea_model_get_space(model->model, token.space, &space);
   const fovea_limit limit = {token.space, prompt < 512 ? prompt : 512, 0};
   options.limits = &limit;
   options.limit_count = 1;
@@ -179,7 +179,7 @@ static fovea_status place_decoder(const struct model* model, uint32_t prompt, ui
 }
 
 static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sampling* sampling, fovea_error* error) {
-  fovea_generate_options options = {.struct_size = sizeof(options)};
+  fovea_generate_options options = FOVEA_GENERATE_OPTIONS_INIT;
   uint64_t needed = 0;
   options.decode = text->decode.session;
   options.max_tokens = max_tokens;
@@ -192,7 +192,7 @@ static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sa
   if (status == FOVEA_OK) status = fovea_generate_start(text->generator, error);
   if (status != FOVEA_OK) return status;
   text->prompt_length = (uint32_t)text->prompt.tokens.count; /* Not moved before the first step. */
-  return fovea_generate_prompts(text->generator, text->prompt.tokens.ids, &text->prompt_length, 1, 0, error);
+  return fovea_generate_set_prompts(text->generator, text->prompt.tokens.ids, &text->prompt_length, 1, 0, error);
 }
 
 fovea_status text_start(struct model* model, const char* prompt, uint64_t size, uint32_t max_tokens,
@@ -220,7 +220,7 @@ static uint32_t is_stop(const struct model* model, int32_t token) {
 }
 
 fovea_status text_next(struct text* text, int32_t* token, uint32_t* stops, fovea_error* error) {
-  fovea_generated generated = {.struct_size = sizeof(generated)};
+  fovea_generated generated = FOVEA_GENERATED_INIT;
   *token = -1;
   *stops = 0;
   if (text->ended) return FOVEA_OK;

@@ -63,9 +63,9 @@ static int Touch(uint32_t end, uint32_t begin) {
 }
 
 static int FindWords(const fovea_session* session, fovea_error* error) {
-  fovea_weights words = {.struct_size = sizeof(words)}, shares = words;
-  if (fovea_session_weights(session, 0, &words, error) != FOVEA_OK) return sample_failed("words", error);
-  if (fovea_session_weights(session, 1, &shares, error) != FOVEA_OK) return sample_failed("sentences", error);
+  fovea_attention_map words = FOVEA_ATTENTION_MAP_INIT, shares = words;
+  if (fovea_session_get_attention_map(session, 0, &words, error) != FOVEA_OK) return sample_failed("words", error);
+  if (fovea_session_get_attention_map(session, 1, &shares, error) != FOVEA_OK) return sample_failed("sentences", error);
   uint32_t token = 0;
   for (uint32_t sentence = 0; sentence < sentences.count; ++sentence) {
     const float* weights = words.data + (size_t)sentence * words.stride;

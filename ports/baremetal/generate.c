@@ -43,7 +43,7 @@ static int MakeDecoder(const fovea_model* model, fovea_session** decode, fovea_e
   static const fovea_limit limits[] = {MODEL_DECODE_LIMITS};
   uint32_t linked[MAX_LINKED], linked_count = 0;
 #ifdef MODEL_ENCODE_PROGRAM
-  if (fovea_generate_linked(model, MODEL_DECODE_PROGRAM, linked, MAX_LINKED, &linked_count, error) != FOVEA_OK) {
+  if (fovea_generate_get_linked(model, MODEL_DECODE_PROGRAM, linked, MAX_LINKED, &linked_count, error) != FOVEA_OK) {
     return sample_failed("links", error);
   }
 #endif
@@ -65,7 +65,7 @@ static int Begin(fovea_session* encode, fovea_generator* generator, const fovea_
   (void)encode;
   length = (uint32_t)tokens->count;
   if (fovea_generate_start(generator, error) != FOVEA_OK) return sample_failed("start", error);
-  if (fovea_generate_prompts(generator, tokens->ids, &length, 1, 0, error) == FOVEA_OK) return 0;
+  if (fovea_generate_set_prompts(generator, tokens->ids, &length, 1, 0, error) == FOVEA_OK) return 0;
   return sample_failed("prompt", error);
 #endif
 }

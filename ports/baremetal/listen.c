@@ -66,18 +66,18 @@ static int ReadSamples(float* samples, uint32_t count) {
 
 /* The model's first input is the samples; its space holds one clip. */
 static int Listen(const fovea_model* model, fovea_session* session, fovea_error* error) {
-  fovea_value_info input = {.struct_size = sizeof(input)};
+  fovea_value_info input = FOVEA_VALUE_INFO_INIT;
   const uint32_t count = CLIP_SAMPLES, one = 1;
-  fovea_space_info space = {.struct_size = sizeof(space)};
+  fovea_space_info space = FOVEA_SPACE_INFO_INIT;
   fovea_view samples;
-  if (fovea_program_value(model, MODEL_PROGRAM, 0, &input) != FOVEA_OK ||
-      fovea_model_space(model, input.space, &space) != FOVEA_OK) {
+  if (fovea_program_get_value(model, MODEL_PROGRAM, 0, &input) != FOVEA_OK ||
+      fovea_model_get_space(model, input.space, &space) != FOVEA_OK) {
     board_write("the model's first input is not audio samples\n");
     return 1;
   }
   if (fovea_session_set_segments(session, space.parent, &one, 1, error) != FOVEA_OK ||
       fovea_session_set_segments(session, input.space, &count, 1, error) != FOVEA_OK ||
-      fovea_session_input(session, 0, &samples, error) != FOVEA_OK) {
+      fovea_session_get_input(session, 0, &samples, error) != FOVEA_OK) {
     return sample_failed("samples", error);
   }
   if (!ReadSamples(samples.data, count)) {

@@ -29,7 +29,7 @@ void sample_class(const fovea_model* model, const fovea_view* scores) {
     if (all[i] > all[best]) best = i;
   }
   board_write("class ");
-  board_write(fovea_model_label(model, best));
+  board_write(fovea_model_get_label(model, best));
   board_write("\n");
 }
 

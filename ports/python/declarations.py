@@ -12,7 +12,7 @@ HEADERS = sorted((ROOT / "include" / "fovea").glob("*.h")) + [ROOT / "ports" / "
 TARGET = pathlib.Path(__file__).parent / "fovea" / "_c.py"
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\} \1;", re.DOTALL)
-ENUM = re.compile(r"enum \{(.*?)\};", re.DOTALL)
+ENUM = re.compile(r"typedef enum (\w+) \{(.*?)\} \1;", re.DOTALL)
 DEFINE = re.compile(r"^#define (FOVEA_\w+) (0x[0-9a-f]+|\d+)u?$", re.MULTILINE)
 FUNCTION = re.compile(r"^(?:FOVEA_API )?(\w[\w *]*?)\s*\b(fovea_\w+)\(([^()]*)\);", re.MULTILINE)
 FIELD = re.compile(r"(.*?)(\w+)(?:\[(\d+)\])?$")
@@ -56,7 +56,7 @@ def constants_of(text):
     known = {}
     for name, value in DEFINE.findall(text):
         known[name] = int(value, 0)
-    for body in ENUM.findall(text):
+    for _, body in ENUM.findall(text):
         for entry in filter(None, (" ".join(e.split()) for e in body.split(","))):
             name, value = entry.split(" = ")
             known[name] = eval(value, {"__builtins__": {}}, known)  # sums of numbers and earlier names

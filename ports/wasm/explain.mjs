@@ -18,7 +18,7 @@ export function levelsOf(model, program, tokens, sentences) {
 /** The weights of a level's rows in their segments, row by row of the whole space; null if there are none. */
 function weightsOf(session, { space, tap }) {
   if (tap === null) return null;
-  const weights = session.weights(tap);
+  const weights = session.attentionMap(tap);
   const offsets = session.offsets(space.name), keys = weights.keyOffsets;
   if (offsets.length !== keys.length) return null;  // the operation does not belong to this level
   const all = new Float64Array(offsets[offsets.length - 1]);

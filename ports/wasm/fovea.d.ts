@@ -13,7 +13,7 @@ export class FoveaError extends Error {
   /** Fields of fovea_error (include/fovea/status.h); 0 if unused. */
   readonly expected: number;
   readonly found: number;
-  readonly byte: number;
+  readonly index: number;
 }
 
 /** What the rows of a value are (a ragged batch dimension). Segment i of a space is row i of its parent. */
@@ -73,11 +73,11 @@ export interface Tap {
   reduce?: "none" | "mean" | "max";
   /** Which heads; default: all. */
   heads?: number[];
-  what?: "weights" | "scores";
+  what?: "attention" | "scores";
 }
 
 /** An attention map recorded by a tap. A line is a query row and head: line r * heads + h. */
-export interface Weights {
+export interface AttentionMap {
   readonly heads: number;
   readonly queryRows: Uint32Array;
   readonly querySpace: Space;
@@ -147,7 +147,7 @@ export interface RunResult {
   readonly encodings: Encoding[];
   readonly outputs: Record<string, Matrix>;
   /** By the names of the tapped operations. */
-  readonly weights: Record<string, Weights>;
+  readonly attentionMaps: Record<string, AttentionMap>;
 }
 
 export interface ClassifyOptions extends TextOptions {
@@ -247,7 +247,7 @@ export interface Session {
   /** A copy. */
   output(name: string): Matrix;
   offsets(space: string): Uint32Array;
-  weights(tap?: number | string): Weights;
+  attentionMap(tap?: number | string): AttentionMap;
   close(): void;
 }
 

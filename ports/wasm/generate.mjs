@@ -44,7 +44,7 @@ function linkedInputs(model, program) {
   const library = model.open();
   return library.within((blocks) => {
     const inputs = blocks.make(4 * 256), count = blocks.make(4);
-    library.call("fovea_generate_linked", model.handle, program.index, inputs, 256, count);
+    library.call("fovea_generate_get_linked", model.handle, program.index, inputs, 256, count);
     const numbers = library.numbers(Uint32Array, inputs, library.view.getUint32(count, true));
     return Array.from(numbers, (i) => program.values[i].name);
   });
@@ -132,7 +132,7 @@ export class Generation {
     library.call("fovea_generate_start", this.generator);
     if (prompt !== null) {  // both arrays must live until the first step has read them
       const lengths = blocks.copy(Uint32Array.of(prompt.length));
-      library.call("fovea_generate_prompts", this.generator, blocks.copy(prompt), lengths, 1, 0);
+      library.call("fovea_generate_set_prompts", this.generator, blocks.copy(prompt), lengths, 1, 0);
     }
     this.made = blocks.struct("fovea_generated");
   }

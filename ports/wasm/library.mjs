@@ -15,7 +15,7 @@ export class FoveaError extends Error {
     this.statusName = NAMES.get(status) ?? `status ${status}`;
     this.expected = fields.expected ?? 0;
     this.found = fields.found ?? 0;
-    this.byte = fields.byte ?? 0;
+    this.index = fields.index ?? 0;
   }
 }
 
@@ -192,10 +192,10 @@ export class Library {
   fail(name, status, recorded) {
     const called = NAMES.get(status) ?? `status ${status}`;
     if (!recorded) throw new FoveaError(`${name}: ${called}`, status);
-    const [expected, found, byte] = ["expected", "found", "byte"].map((field) => this.error.get(field));
+    const [expected, found, index] = ["expected", "found", "index"].map((field) => this.error.get(field));
     const text = this.string(this.error.get("text")) || name;
     const exact = `, expected ${this.error.exact("expected")}, found ${this.error.exact("found")}`;
-    throw new FoveaError(`${text}${expected || found ? exact : ""} (${called})`, status, { expected, found, byte });
+    throw new FoveaError(`${text}${expected || found ? exact : ""} (${called})`, status, { expected, found, index });
   }
 
   /** Calls `use` with blocks that are freed afterwards; returns its result. */

@@ -85,13 +85,13 @@ export class Model {
     library.within((blocks) => {
       const key = blocks.make(4), value = blocks.make(4);
       for (let i = 0; i < info.metadata_count; ++i) {
-        library.call("fovea_model_metadata_at", this.handle, i, key, value);
+        library.call("fovea_model_get_metadata", this.handle, i, key, value);
         const text = (at) => library.string(library.view.getUint32(at, true));
         this.metadata[text(key)] = text(value);
       }
     });
     const spaces = Array.from({ length: info.space_count }, (_, i) =>
-      this.#info("fovea_model_space", "fovea_space_info", i));
+      this.#info("fovea_model_get_space", "fovea_space_info", i));
     this.spaces = spaces.map((space, index) => ({
       index, name: library.string(space.name), parent: orNull(space.parent), isInput: space.is_input === 1,
       maxSegmentRows: orNull(space.max_segment_rows), isCached: space.is_cached === 1,
@@ -105,16 +105,16 @@ export class Model {
 
   #program(index) {
     const library = this.library;
-    const info = this.#info("fovea_model_program", "fovea_program_info", index);
+    const info = this.#info("fovea_model_get_program", "fovea_program_info", index);
     const values = Array.from({ length: info.value_count }, (_, i) => {
-      const value = this.#info("fovea_program_value", "fovea_value_info", index, i);
+      const value = this.#info("fovea_program_get_value", "fovea_value_info", index, i);
       return {
         index: i, name: library.string(value.name), space: this.spaces[value.space], width: value.width,
         type: TYPES[value.type], role: ROLES[value.role], idLimit: value.id_limit, carriedBy: orNull(value.carried_by),
       };
     });
     const steps = Array.from({ length: info.step_count }, (_, i) => {
-      const step = this.#info("fovea_program_step", "fovea_step_info", index, i);
+      const step = this.#info("fovea_program_get_step", "fovea_step_info", index, i);
       return { index: i, name: library.string(step.name), op: library.string(step.op), heads: step.heads };
     });
     return { index, name: library.string(info.name), values, steps };
@@ -155,7 +155,7 @@ export class Model {
 
   /** Values that are input `index` of an operation. */
   stepInput(program, step, index) {
-    const value = this.open().number("fovea_program_step_input", this.handle, program.index, step.index, index);
+    const value = this.open().number("fovea_program_get_step_input", this.handle, program.index, step.index, index);
     return program.values[value];
   }
 

@@ -131,7 +131,7 @@ export function run(model, texts, { program: name, keep = [], taps = [], ...opti
     return {
       encodings,
       outputs: Object.fromEntries([...outputs, ...keep].map((output) => [output, session.output(output)])),
-      weights: Object.fromEntries(session.taps.map((tap, i) => [tap.step, session.weights(i)])),
+      attentionMaps: Object.fromEntries(session.taps.map((tap, i) => [tap.step, session.attentionMap(i)])),
     };
   } finally {
     session.close();

@@ -6,13 +6,13 @@ import { rowsOf, writeRows } from "./rows.mjs";
 const FORMS = { dense: C.FOVEA_TAP_DENSE, sparse: C.FOVEA_TAP_SPARSE };
 const ROWS = { all: C.FOVEA_TAP_ROWS_ALL, first: C.FOVEA_TAP_ROWS_STRIDE, last: C.FOVEA_TAP_ROWS_LAST };
 const REDUCES = { none: C.FOVEA_REDUCE_NONE, mean: C.FOVEA_REDUCE_MEAN, max: C.FOVEA_REDUCE_MAX };
-const KEPT = { weights: C.FOVEA_KEEP_WEIGHTS, scores: C.FOVEA_KEEP_SCORES };
+const KEPT = { attention: C.FOVEA_KEEP_ATTENTION, scores: C.FOVEA_KEEP_SCORES };
 
 const choice = (given, choices, what, usual) => choices[given ?? usual] ??
   refuse(`${what} '${given}': one of ${Object.keys(choices).join(", ")} is needed`, C.FOVEA_E_OPTION);
 
 /** The attention map that a tap recorded in the last run. */
-export class Weights {
+export class AttentionMap {
   constructor(fields) {
     Object.assign(this, fields);
   }
@@ -101,7 +101,7 @@ export class Session {
     const fields = {
       struct_size: struct.layout.size, step: about.index, form: choice(form, FORMS, "form", "dense"),
       rows: choice(rows, ROWS, "rows", "all"), stride: rows === "first" ? 0xffffffff : 0,
-      reduce: choice(reduce, REDUCES, "reduce", "none"), what: choice(what, KEPT, "what", "weights"),
+      reduce: choice(reduce, REDUCES, "reduce", "none"), what: choice(what, KEPT, "what", "attention"),
       heads: heads.reduce((bits, head) => bits | (1n << BigInt(head)), 0n),
     };
     for (const [name, value] of Object.entries(fields)) struct.set(name, value);
@@ -146,7 +146,7 @@ export class Session {
   /** Writes an input as consecutive rows. */
   write(name, rows) {
     const value = this.value(name);
-    this.#view("fovea_session_input", {
+    this.#view("fovea_session_get_input", {
       given: [value.index],
       use: (view) => {
         if (rows.length !== view.rows * view.width) {
@@ -172,7 +172,7 @@ export class Session {
   /** An output or kept value of the last run: { rows, width, data, offsets }, a copy. */
   output(name) {
     const value = this.value(name);
-    return this.#view("fovea_session_output", {
+    return this.#view("fovea_session_get_output", {
       given: [value.index],
       use: (view) => ({
         rows: view.rows, width: view.width, data: rowsOf(this.library, view),
@@ -186,18 +186,18 @@ export class Session {
     const library = this.open();
     return library.within((blocks) => {
       const at = blocks.make(4), count = blocks.make(4);
-      library.call("fovea_session_segments", this.handle, this.model.space(space).index, at, count);
+      library.call("fovea_session_get_segments", this.handle, this.model.space(space).index, at, count);
       const read = (address) => library.view.getUint32(address, true);
       return library.numbers(Uint32Array, read(at), read(count) + 1);
     });
   }
 
   /** The attention map of a tap, by its index or name. */
-  weights(tap = 0) {
+  attentionMap(tap = 0) {
     const library = this.open();
     const index = typeof tap === "number" ? tap : this.taps.findIndex((known) => known.step === tap);
     if (index < 0) refuse(`no tap of '${tap}'; there are: ${this.taps.map((t) => t.step).join(", ")}`, C.FOVEA_E_NAME);
-    const info = library.info("fovea_session_weights", "fovea_weights", this.handle, index);
+    const info = library.info("fovea_session_get_attention_map", "fovea_attention_map", this.handle, index);
     const fields = {
       heads: info.heads, queryRows: library.numbers(Uint32Array, info.query_rows, info.rows),
       querySpace: this.model.spaces[info.query_space], keySpace: this.model.spaces[info.key_space],
@@ -208,18 +208,18 @@ export class Session {
     const lines = info.rows * info.heads;
     if (info.form === C.FOVEA_TAP_DENSE) {
       fields.data = library.numbers(Float32Array, info.data, lines * info.stride);
-      return new Weights(fields);
+      return new AttentionMap(fields);
     }
     return library.within((blocks) => {
       const offsets = blocks.make(8 * (lines + 1)), keys = blocks.make(4 * info.entries);
       const values = blocks.make(4 * info.entries);
-      const arrays = blocks.struct("fovea_sparse", {
+      const arrays = blocks.struct("fovea_sparse_map", {
         layout: C.FOVEA_SPARSE_CSR, offset_capacity: lines + 1, entry_capacity: info.entries, offsets, keys, values });
-      library.call("fovea_session_sparse", this.handle, index, arrays.address);
+      library.call("fovea_session_get_sparse_map", this.handle, index, arrays.address);
       fields.offsets = Float64Array.from(library.numbers(BigUint64Array, offsets, lines + 1), Number);
       fields.keys = library.numbers(Uint32Array, keys, info.entries);
       fields.values = library.numbers(Float32Array, values, info.entries);
-      return new Weights(fields);
+      return new AttentionMap(fields);
     });
   }
 }

@@ -79,8 +79,8 @@ export class Tokenizer {
     return library.within((blocks) => {
       const size = bytes.length;
       const at = blocks.copy(bytes);
-      const needed = library.number("fovea_text_workspace_size", handle, size);
-      const workspace = blocks.make(needed);
+      const needed = library.number("fovea_text_scratch_size", handle, size);
+      const scratch = blocks.make(needed);
       const options = blocks.struct("fovea_text_encode_options",
         { max_length: maxLength, flags: (wrapped ? constants.FOVEA_TEXT_WRAPPED : 0) |
           (whole ? constants.FOVEA_TEXT_UNLIMITED : 0) }).address;
@@ -93,10 +93,10 @@ export class Tokenizer {
         const tokens = blocks.struct("fovea_text_tokens", { capacity, ids, types, special, ranges });
         try {
           if (document) {
-            library.call("fovea_text_encode_document", handle, at, size, options, workspace, needed,
+            library.call("fovea_text_encode_document", handle, at, size, options, scratch, needed,
               tokens.address, sentences.address);
           } else {
-            library.call("fovea_text_encode", handle, at, size, 0, 0, options, workspace, needed, tokens.address);
+            library.call("fovea_text_encode", handle, at, size, 0, 0, options, scratch, needed, tokens.address);
           }
         } catch (error) {
           if (error.status !== constants.FOVEA_E_CAPACITY || tokens.get("count") <= capacity) throw error;

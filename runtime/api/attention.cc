@@ -353,7 +353,7 @@ using namespace fovea;  // NOLINT: this file is the border
 
 extern "C" {
 
-fovea_status fovea_attention_scratch(const fovea_attention_options* options, uint64_t* bytes, fovea_error* error) {
+fovea_status fovea_attention_scratch_size(const fovea_attention_options* options, uint64_t* bytes, fovea_error* error) {
   Reporter reporter(error);
   if (bytes == nullptr) return reporter.Fail(FOVEA_E_NULL, "bytes is NULL").code;
   Request request;

@@ -49,7 +49,7 @@ fovea_status fovea_cache_select(fovea_session* session, const uint32_t* texts, u
                      [&](Session& s, Reporter& reporter) { return SelectTexts(s, texts, count, reporter); });
 }
 
-fovea_status fovea_cache_rows(const fovea_session* session, uint32_t text, uint32_t* rows, fovea_error* error) {
+fovea_status fovea_cache_get_rows(const fovea_session* session, uint32_t text, uint32_t* rows, fovea_error* error) {
   return WithSession(session, rows, "rows is NULL", error, [&](const Session& s, Reporter& reporter) {
     const Status status = CheckText(s, text, reporter);
     if (status.ok()) *rows = s.cache.rows[text];

@@ -64,8 +64,8 @@ using namespace fovea;  // NOLINT: this file is the border
 
 extern "C" {
 
-fovea_status fovea_generate_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
-                                   uint32_t capacity, uint32_t* count, fovea_error* error) {
+fovea_status fovea_generate_get_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
+                                       uint32_t capacity, uint32_t* count, fovea_error* error) {
   Reporter reporter(error);
   if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle").code;
   if (count == nullptr || (inputs == nullptr && capacity != 0)) {
@@ -113,15 +113,15 @@ fovea_status fovea_generate_start(fovea_generator* generator, fovea_error* error
   return StartGenerator(generator->generator, reporter).code;
 }
 
-fovea_status fovea_generate_prompts(fovea_generator* generator, const int32_t* tokens, const uint32_t* lengths,
-                                    uint32_t count, uint32_t keep, fovea_error* error) {
+fovea_status fovea_generate_set_prompts(fovea_generator* generator, const int32_t* tokens, const uint32_t* lengths,
+                                        uint32_t count, uint32_t keep, fovea_error* error) {
   Reporter reporter(error);
   if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return TakePrompts(generator->generator, tokens, lengths, count, keep != 0, reporter).code;
 }
 
-fovea_status fovea_generate_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
-                                      fovea_error* error) {
+fovea_status fovea_generate_set_sequences(fovea_generator* generator, const uint64_t* numbers, uint32_t count,
+                                          fovea_error* error) {
   Reporter reporter(error);
   if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return NumberTexts(generator->generator, numbers, count, reporter).code;
@@ -148,15 +148,15 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
   return WriteStruct(values, generated);
 }
 
-fovea_status fovea_generate_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
-                                       fovea_hypothesis* hypothesis, fovea_error* error) {
+fovea_status fovea_generate_get_hypothesis(fovea_generator* generator, uint32_t text, uint32_t rank,
+                                           fovea_hypothesis* hypothesis, fovea_error* error) {
   Reporter reporter(error);
   if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return ReadHypothesis(generator->generator, text, rank, hypothesis, reporter).code;
 }
 
-fovea_status fovea_generate_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
-                                 fovea_error* error) {
+fovea_status fovea_generate_get_beam(fovea_generator* generator, uint32_t beam, fovea_hypothesis* hypothesis,
+                                     fovea_error* error) {
   Reporter reporter(error);
   if (!IsGenerator(generator)) return reporter.Fail(FOVEA_E_HANDLE, "invalid generator handle").code;
   return ReadBeam(generator->generator, beam, hypothesis, reporter).code;

@@ -49,7 +49,7 @@ fovea_status fovea_model_needs(const fovea_model* model, fovea_need need, void* 
   return FOVEA_OK;
 }
 
-fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fovea_section_info* info) {
+fovea_status fovea_model_get_section(const fovea_model* model, uint32_t section, fovea_section_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const Records<SectionRecord>& sections = model->model.blob.sections;
   if (section >= sections.count) return FOVEA_E_INDEX;
@@ -63,7 +63,7 @@ fovea_status fovea_model_section(const fovea_model* model, uint32_t section, fov
   return WriteStruct(values, info);
 }
 
-fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_space_info* info) {
+fovea_status fovea_model_get_space(const fovea_model* model, uint32_t space, fovea_space_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const Blob& blob = model->model.blob;
   if (space >= blob.spaces.count) return FOVEA_E_INDEX;
@@ -78,7 +78,7 @@ fovea_status fovea_model_space(const fovea_model* model, uint32_t space, fovea_s
   return WriteStruct(values, info);
 }
 
-fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info) {
+fovea_status fovea_model_get_tensor(const fovea_model* model, uint32_t tensor, fovea_tensor_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const Blob& blob = model->model.blob;
   if (tensor >= blob.tensors.count) return FOVEA_E_INDEX;
@@ -95,11 +95,11 @@ fovea_status fovea_model_tensor(const fovea_model* model, uint32_t tensor, fovea
   return WriteStruct(values, info);
 }
 
-const char* fovea_model_metadata(const fovea_model* model, const char* key) {
+const char* fovea_model_find_metadata(const fovea_model* model, const char* key) {
   return IsLive(model) && key != nullptr ? FindMetadata(model->model.blob, key) : nullptr;
 }
 
-const char* fovea_model_label(const fovea_model* model, uint32_t index) {
+const char* fovea_model_get_label(const fovea_model* model, uint32_t index) {
   char key[] = "label.4294967295";
   char digits[10];
   uint32_t count = 0;
@@ -107,11 +107,11 @@ const char* fovea_model_label(const fovea_model* model, uint32_t index) {
   char* end = key + sizeof("label.") - 1;
   while (count != 0) *end++ = digits[--count];
   *end = '\0';
-  const char* label = fovea_model_metadata(model, key);
+  const char* label = fovea_model_find_metadata(model, key);
   return label == nullptr ? "" : label;
 }
 
-fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, const char** key, const char** value) {
+fovea_status fovea_model_get_metadata(const fovea_model* model, uint32_t index, const char** key, const char** value) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (key == nullptr || value == nullptr) return FOVEA_E_NULL;
   const Blob& blob = model->model.blob;
@@ -121,7 +121,7 @@ fovea_status fovea_model_metadata_at(const fovea_model* model, uint32_t index, c
   return FOVEA_OK;
 }
 
-fovea_status fovea_model_program(const fovea_model* model, uint32_t program, fovea_program_info* info) {
+fovea_status fovea_model_get_program(const fovea_model* model, uint32_t program, fovea_program_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr) return FOVEA_E_INDEX;
@@ -133,7 +133,8 @@ fovea_status fovea_model_program(const fovea_model* model, uint32_t program, fov
   return WriteStruct(values, info);
 }
 
-fovea_status fovea_program_value(const fovea_model* model, uint32_t program, uint32_t value, fovea_value_info* info) {
+fovea_status fovea_program_get_value(const fovea_model* model, uint32_t program, uint32_t value,
+                                     fovea_value_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr || value >= plan->record->value_count) return FOVEA_E_INDEX;
@@ -172,7 +173,7 @@ fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program,
   for (uint32_t i = 0; i < plan->record->operation_count; ++i) {
     fovea_step_info info{};
     info.struct_size = sizeof(info);
-    if (fovea_program_step(model, program, i, &info) != FOVEA_OK || strcmp(info.name, name) != 0) continue;
+    if (fovea_program_get_step(model, program, i, &info) != FOVEA_OK || strcmp(info.name, name) != 0) continue;
     *step = i;
     return FOVEA_OK;
   }
@@ -203,7 +204,7 @@ fovea_status fovea_model_find_program(const fovea_model* model, const char* name
   return FOVEA_E_NAME;
 }
 
-fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info) {
+fovea_status fovea_program_get_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   const ProgramPlan* plan = FindStep(model, program, step);
   if (plan == nullptr) return FOVEA_E_INDEX;
@@ -229,8 +230,8 @@ fovea_status fovea_program_step(const fovea_model* model, uint32_t program, uint
   return WriteStruct(values, info);
 }
 
-fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
-                                      uint32_t* value) {
+fovea_status fovea_program_get_step_input(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
+                                          uint32_t* value) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (value == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindStep(model, program, step);
@@ -241,8 +242,8 @@ fovea_status fovea_program_step_input(const fovea_model* model, uint32_t program
   return FOVEA_OK;
 }
 
-fovea_status fovea_program_step_tensor(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
-                                       uint32_t* tensor) {
+fovea_status fovea_program_get_step_tensor(const fovea_model* model, uint32_t program, uint32_t step, uint32_t index,
+                                           uint32_t* tensor) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (tensor == nullptr) return FOVEA_E_NULL;
   const ProgramPlan* plan = FindStep(model, program, step);

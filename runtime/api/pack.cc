@@ -84,7 +84,7 @@ using namespace fovea;  // NOLINT: this file is the border
 
 extern "C" {
 
-const char* fovea_pack_target(uint32_t index) { return XnnpackTargetName(index); }
+const char* fovea_pack_get_target(uint32_t index) { return XnnpackTargetName(index); }
 
 fovea_status fovea_model_packed_size(const fovea_model* model, const char* target, uint64_t* bytes, uint64_t* layout) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;

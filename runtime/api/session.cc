@@ -213,7 +213,7 @@ fovea_status fovea_session_set_segments(fovea_session* session, uint32_t space, 
   return SetSegments(*session->session, space, {at, lengths, count}, reporter).code;
 }
 
-fovea_status fovea_session_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
+fovea_status fovea_session_get_input(fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   return live.ok() ? InputView(*session->session, value, view, reporter).code : live.code;
@@ -285,7 +285,8 @@ void fovea_session_clear_cancel(fovea_session* session) {
   if (IsLive(session)) session->session->stop.fetch_and(~uint32_t{kCancelAsked}, std::memory_order_relaxed);
 }
 
-fovea_status fovea_session_output(const fovea_session* session, uint32_t value, fovea_view* view, fovea_error* error) {
+fovea_status fovea_session_get_output(const fovea_session* session, uint32_t value, fovea_view* view,
+                                      fovea_error* error) {
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   return live.ok() ? OutputView(*session->session, value, view, reporter).code : live.code;
@@ -302,8 +303,8 @@ fovea_status fovea_session_find_output(const fovea_session* session, const char*
   return OutputView(*session->session, value, view, reporter).code;
 }
 
-fovea_status fovea_session_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
-                                    uint32_t* count, fovea_error* error) {
+fovea_status fovea_session_get_segments(const fovea_session* session, uint32_t space, const uint32_t** offsets,
+                                        uint32_t* count, fovea_error* error) {
   Reporter reporter(error);
   const Status live = CheckSession(session, reporter);
   if (!live.ok()) return live.code;
@@ -319,7 +320,7 @@ fovea_status fovea_session_segments(const fovea_session* session, uint32_t space
   return FOVEA_OK;
 }
 
-fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks) {
+fovea_status fovea_session_get_step_ticks(const fovea_session* session, uint32_t step, uint64_t* ticks) {
   if (!IsLive(session)) return FOVEA_E_HANDLE;
   if (ticks == nullptr) return FOVEA_E_NULL;
   const Session& s = *session->session;
@@ -329,7 +330,7 @@ fovea_status fovea_session_step_ticks(const fovea_session* session, uint32_t ste
   return FOVEA_OK;
 }
 
-fovea_status fovea_session_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs) {
+fovea_status fovea_session_get_step_pairs(const fovea_session* session, uint32_t step, uint64_t* pairs) {
   if (!IsLive(session)) return FOVEA_E_HANDLE;
   if (pairs == nullptr) return FOVEA_E_NULL;
   const Session& s = *session->session;

@@ -54,6 +54,9 @@ const char* fovea_status_name(fovea_status status) {
     FOVEA_NAME(FOVEA_E_EMPTY)
     FOVEA_NAME(FOVEA_E_STATE)
 #undef FOVEA_NAME
+    case FOVEA_STATUS_MIN:
+    case FOVEA_STATUS_MAX:
+      break;
   }
   return "unknown status";
 }

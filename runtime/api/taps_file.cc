@@ -266,7 +266,7 @@ class File {
 
   // Writes the offsets, and in the same pass the keys and weights to their final places.
   void WriteSparseTap(uint32_t i, const Entry& entry, uint8_t* at) const {
-    fovea_sparse arrays = {};
+    fovea_sparse_map arrays = {};
     arrays.layout = FOVEA_SPARSE_CSR;
     arrays.offsets = reinterpret_cast<uint64_t*>(at);
     uint64_t to_keys = 0;

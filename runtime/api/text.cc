@@ -64,21 +64,21 @@ Status GetInfo(const fovea_model* model, fovea_text_info* info, Reporter& report
   return WriteStruct(filled, info);
 }
 
-Status WorkspaceSize(const fovea_model* model, uint64_t length, uint64_t* needed, Reporter& reporter) {
+Status ScratchSize(const fovea_model* model, uint64_t length, uint64_t* needed, Reporter& reporter) {
   const Tokenizer* t = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL");
-  *needed = text::WorkspaceSize(*t, length);
-  return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
+  *needed = text::ScratchSize(*t, length);
+  return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any scratch");
 }
 
 Status Encode(const fovea_model* model, text::TextInput first, text::TextInput second, bool pair,
-              const fovea_text_encode_options* from, void* workspace, uint64_t workspace_size,
-              fovea_text_tokens* tokens, Reporter& reporter) {
+              const fovea_text_encode_options* from, void* scratch, uint64_t scratch_size, fovea_text_tokens* tokens,
+              Reporter& reporter) {
   const Tokenizer* t = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
-  if ((first.size != 0 && first.bytes == nullptr) || (workspace == nullptr && workspace_size != 0)) {
-    return reporter.Fail(FOVEA_E_NULL, "the text or the workspace is NULL");
+  if ((first.size != 0 && first.bytes == nullptr) || (scratch == nullptr && scratch_size != 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "the text or the scratch is NULL");
   }
   FOVEA_TRY(CheckTokens(tokens, reporter));
   fovea_text_encode_options given;
@@ -90,7 +90,7 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
   text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity};
   text::EncodeResult result;
   const Status status =
-      text::Encode(*t, first, pair ? &second : nullptr, options, workspace, workspace_size, reporter, &arrays, &result);
+      text::Encode(*t, first, pair ? &second : nullptr, options, scratch, scratch_size, reporter, &arrays, &result);
   tokens->count = arrays.count;
   tokens->windows = result.windows;
   tokens->text_tokens[0] = result.tokens[0];
@@ -175,19 +175,18 @@ fovea_status fovea_text_get_info(const fovea_model* model, fovea_text_info* info
   return fovea::GetInfo(model, info, reporter).code;
 }
 
-fovea_status fovea_text_workspace_size(const fovea_model* model, uint64_t length, uint64_t* needed,
-                                       fovea_error* error) {
+fovea_status fovea_text_scratch_size(const fovea_model* model, uint64_t length, uint64_t* needed, fovea_error* error) {
   fovea::Reporter reporter(error);
-  return fovea::WorkspaceSize(model, length, needed, reporter).code;
+  return fovea::ScratchSize(model, length, needed, reporter).code;
 }
 
 fovea_status fovea_text_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
-                               uint64_t second_size, const fovea_text_encode_options* options, void* workspace,
-                               uint64_t workspace_size, fovea_text_tokens* tokens, fovea_error* error) {
+                               uint64_t second_size, const fovea_text_encode_options* options, void* scratch,
+                               uint64_t scratch_size, fovea_text_tokens* tokens, fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::Encode(model, {reinterpret_cast<const uint8_t*>(text), size},
-                       {reinterpret_cast<const uint8_t*>(second), second_size}, second != nullptr, options, workspace,
-                       workspace_size, tokens, reporter)
+                       {reinterpret_cast<const uint8_t*>(second), second_size}, second != nullptr, options, scratch,
+                       scratch_size, tokens, reporter)
       .code;
 }
 
@@ -210,14 +209,14 @@ fovea_status fovea_text_decode_end(const fovea_model* model, fovea_text_stream* 
   return fovea::DecodeNext(model, stream, nullptr, 0, true, output, capacity, written, reporter).code;
 }
 
-fovea_status fovea_text_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
-                              uint32_t* special, fovea_error* error) {
+fovea_status fovea_text_get_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,
+                                  uint32_t* special, fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::Token(model, id, piece, size, special, reporter).code;
 }
 
-fovea_status fovea_text_find(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
-                             fovea_error* error) {
+fovea_status fovea_text_find_token(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
+                                   fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::FindPiece(model, piece, size, id, reporter).code;
 }

@@ -41,12 +41,12 @@ struct DocumentOptions {
 };
 
 Status CheckCall(const fovea_model* model, text::TextInput text, const fovea_text_encode_options* from,
-                 const void* workspace, uint64_t workspace_size, const fovea_text_tokens* tokens,
+                 const void* scratch, uint64_t scratch_size, const fovea_text_tokens* tokens,
                  const fovea_text_sentences* sentences, Reporter& reporter, DocumentOptions* options,
                  const Tokenizer** tokenizer) {
   FOVEA_TRY(FindTokenizer(model, reporter, tokenizer));
-  if ((text.size != 0 && text.bytes == nullptr) || (workspace == nullptr && workspace_size != 0)) {
-    return reporter.Fail(FOVEA_E_NULL, "the text or the workspace is NULL");
+  if ((text.size != 0 && text.bytes == nullptr) || (scratch == nullptr && scratch_size != 0)) {
+    return reporter.Fail(FOVEA_E_NULL, "the text or the scratch is NULL");
   }
   FOVEA_TRY(CheckTokens(tokens, reporter));
   FOVEA_TRY(CheckStructs(sentences, 1, "sentences is NULL", "struct_size of the sentences is wrong", reporter));
@@ -71,11 +71,11 @@ Status CheckCall(const fovea_model* model, text::TextInput text, const fovea_tex
 }
 
 Status EncodeDocument(const fovea_model* model, text::TextInput text, const fovea_text_encode_options* from,
-                      void* workspace, uint64_t workspace_size, fovea_text_tokens* tokens,
-                      fovea_text_sentences* sentences, Reporter& reporter) {
+                      void* scratch, uint64_t scratch_size, fovea_text_tokens* tokens, fovea_text_sentences* sentences,
+                      Reporter& reporter) {
   const Tokenizer* tokenizer = nullptr;
   DocumentOptions options;
-  FOVEA_TRY(CheckCall(model, text, from, workspace, workspace_size, tokens, sentences, reporter, &options, &tokenizer));
+  FOVEA_TRY(CheckCall(model, text, from, scratch, scratch_size, tokens, sentences, reporter, &options, &tokenizer));
   uint64_t count = 0, found = 0, dropped = 0, uncut = 0;
   text::SentenceRange range;
   while (text::NextSentence(text.bytes, text.size, range.end, options.wrapped, &range)) {
@@ -88,9 +88,9 @@ Status EncodeDocument(const fovea_model* model, text::TextInput text, const fove
     fovea_error error;  // too many tokens are reported after counting all of them
     Reporter inner(&error);
     const Status status = text::Encode(*tokenizer, {text.bytes + range.begin, range.end - range.begin}, nullptr,
-                                       options.encode, workspace, workspace_size, inner, &arrays, &result);
+                                       options.encode, scratch, scratch_size, inner, &arrays, &result);
     if (!status.ok() && status.code != FOVEA_E_CAPACITY) {
-      return reporter.Fail(status.code, error.text, error.expected, error.found, error.byte);
+      return reporter.Fail(status.code, error.text, error.expected, error.found, error.index);
     }
     if (result.tokens[0] == 0) continue;
     if (found < sentences->capacity) {
@@ -137,12 +137,12 @@ uint32_t fovea_text_sentence(const char* text, uint64_t size, uint32_t flags, ui
 }
 
 fovea_status fovea_text_encode_document(const fovea_model* model, const char* text, uint64_t size,
-                                        const fovea_text_encode_options* options, void* workspace,
-                                        uint64_t workspace_size, fovea_text_tokens* tokens,
-                                        fovea_text_sentences* sentences, fovea_error* error) {
+                                        const fovea_text_encode_options* options, void* scratch, uint64_t scratch_size,
+                                        fovea_text_tokens* tokens, fovea_text_sentences* sentences,
+                                        fovea_error* error) {
   fovea::Reporter reporter(error);
-  return fovea::EncodeDocument(model, {reinterpret_cast<const uint8_t*>(text), size}, options, workspace,
-                               workspace_size, tokens, sentences, reporter)
+  return fovea::EncodeDocument(model, {reinterpret_cast<const uint8_t*>(text), size}, options, scratch, scratch_size,
+                               tokens, sentences, reporter)
       .code;
 }
 

@@ -2,8 +2,8 @@
 
 namespace fovea {
 
-Status Reporter::Write(fovea_status code, const char* text, uint64_t expected, uint64_t found, uint64_t byte) {
-  if (record_ != nullptr) *record_ = fovea_error{code, section, step, tensor, byte, expected, found, text};
+Status Reporter::Write(fovea_status code, const char* text, uint64_t expected, uint64_t found, uint64_t index) {
+  if (record_ != nullptr) *record_ = fovea_error{code, section, step, tensor, index, expected, found, text};
   return Status(code);
 }
 

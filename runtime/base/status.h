@@ -40,14 +40,14 @@ class Reporter {
   // `text` must be a string literal. Inline, so that a build without error messages contains no code for them.
   __attribute__((always_inline)) Status Fail(fovea_status code, [[maybe_unused]] const char* text,
                                              [[maybe_unused]] uint64_t expected = 0,
-                                             [[maybe_unused]] uint64_t found = 0, [[maybe_unused]] uint64_t byte = 0) {
-    if constexpr (kHasErrors) return Write(code, text, expected, found, byte);
+                                             [[maybe_unused]] uint64_t found = 0, [[maybe_unused]] uint64_t index = 0) {
+    if constexpr (kHasErrors) return Write(code, text, expected, found, index);
     return Write(code);
   }
 
  private:
   Status Write(fovea_status code);
-  Status Write(fovea_status code, const char* text, uint64_t expected, uint64_t found, uint64_t byte);
+  Status Write(fovea_status code, const char* text, uint64_t expected, uint64_t found, uint64_t index);
 
   fovea_error* record_;
 };

@@ -140,7 +140,7 @@ struct Session {
   WorkerCalls calls;
   Meeting meeting;
   std::atomic<uint32_t> stop{0};
-  std::atomic<int32_t> failure{FOVEA_OK};
+  std::atomic<fovea_status> failure{FOVEA_OK};
   std::atomic<uint32_t> failed_step{0};
 
   fovea_session_info info{};  // struct_size unused
@@ -185,7 +185,7 @@ WeightSink SinkOf(const Tap& tap, const Worker& worker);
 // sparse.cc
 // Counts the entries that a sparse tap recorded. A line of its matrix over the key space is one row and head.
 uint64_t CountEntries(const Tap& tap);
-void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& arrays);
+void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse_map& arrays);
 
 // carry.cc
 // The carried value whose input or output this value is, or null.

@@ -20,7 +20,7 @@ void ForEachEntry(const WeightSink& sink, const F& f, const End& end) {
 
 // Counting sort: each key's position in the arrays advances with each entry and ends where the next key's entries
 // begin.
-void WriteByKey(const WeightSink& sink, uint32_t key_rows, const fovea_sparse& to) {
+void WriteByKey(const WeightSink& sink, uint32_t key_rows, const fovea_sparse_map& to) {
   for (uint64_t k = 0; k <= key_rows; ++k) to.offsets[k] = 0;
   ForEachEntry(
       sink, [&](uint32_t, uint32_t key, float) { ++to.offsets[uint64_t{key} + 1]; }, [](uint32_t) {});
@@ -44,7 +44,7 @@ uint64_t CountEntries(const Tap& tap) {
   return count;
 }
 
-void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse& to) {
+void WriteSparse(const Session& session, const Tap& tap, const fovea_sparse_map& to) {
   const Op& op = session.model->Operation(session.program(), tap.asked.step);
   if (to.layout == FOVEA_SPARSE_CSC) return WriteByKey(tap.sink, session.space_rows[op.inputs[1].space].rows, to);
   const bool by_line = to.layout == FOVEA_SPARSE_CSR;

@@ -81,24 +81,23 @@ Range Keep(uint64_t total, uint64_t wanted, bool from_left) {
 
 }  // namespace
 
-uint64_t WorkspaceSize(const Tokenizer& tokenizer, uint64_t length) {
+uint64_t ScratchSize(const Tokenizer& tokenizer, uint64_t length) {
   Arena arena;
   Scratch scratch;
   return Scratch::Place(tokenizer, length, &arena, &scratch) ? arena.needed() : UINT64_MAX;
 }
 
 Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
-              void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
+              void* scratch, uint64_t scratch_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
   const TextInput inputs[2] = {first, second == nullptr ? TextInput() : *second};
-  const uint64_t needed = WorkspaceSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
-  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any workspace");
-  if (workspace_size < needed) {
-    return reporter.Fail(FOVEA_E_TOO_SMALL, "the workspace is too small for a text of this length", needed,
-                         workspace_size);
+  const uint64_t needed = ScratchSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
+  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any scratch");
+  if (scratch_size < needed) {
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the scratch is too small for a text of this length", needed, scratch_size);
   }
-  if (reinterpret_cast<uintptr_t>(workspace) % kAlignment != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "the workspace is not aligned", kAlignment,
-                         reinterpret_cast<uintptr_t>(workspace) % kAlignment);
+  if (reinterpret_cast<uintptr_t>(scratch) % kAlignment != 0) {
+    return reporter.Fail(FOVEA_E_MISALIGNED, "the scratch is not aligned", kAlignment,
+                         reinterpret_cast<uintptr_t>(scratch) % kAlignment);
   }
   for (const TextInput& input : inputs) {
     const uint64_t invalid = FirstInvalidByte(input.bytes, input.size);
@@ -137,12 +136,12 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
         continue;
       }
       const uint32_t index = item.kind == static_cast<uint32_t>(TemplateKind::kTextA) ? 0 : 1;
-      Arena arena(workspace, static_cast<size_t>(needed));
-      Scratch scratch;
-      Scratch::Place(tokenizer, inputs[index].size, &arena, &scratch);
+      Arena arena(scratch, static_cast<size_t>(needed));
+      Scratch placed;
+      Scratch::Place(tokenizer, inputs[index].size, &arena, &placed);
       const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
       Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
-      if (!EncodeText(tokenizer, text, &scratch, &sink)) {
+      if (!EncodeText(tokenizer, text, &placed, &sink)) {
         return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more, or took longer, than a text section may cause");
       }
       result->tokens[index] = sink.seen();

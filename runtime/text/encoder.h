@@ -32,12 +32,12 @@ struct TextInput {
 };
 
 // Bytes of scratch for texts of up to `length` bytes each; UINT64_MAX if they are too long for any.
-uint64_t WorkspaceSize(const Tokenizer& tokenizer, uint64_t length);
+uint64_t ScratchSize(const Tokenizer& tokenizer, uint64_t length);
 
 // Encodes one text, or two if `second` is not null. Fills `arrays` and its count; a count above the capacity is
-// FOVEA_E_CAPACITY. `workspace` (scratch) starts on a multiple of 64.
+// FOVEA_E_CAPACITY. `scratch` starts on a multiple of 64.
 Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
-              void* workspace, uint64_t workspace_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result);
+              void* scratch, uint64_t scratch_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result);
 
 }  // namespace fovea::text
 

@@ -60,9 +60,9 @@ struct Document {
   Document(const Document&) = delete;
   fovea_status Encode(const std::string& text, const fovea_text_encode_options* options = nullptr) {
     uint64_t bytes = 0;
-    EXPECT_EQ(fovea_text_workspace_size(Model().model->model, text.size(), &bytes, nullptr), FOVEA_OK);
-    const AlignedBytes workspace(bytes);
-    return fovea_text_encode_document(Model().model->model, text.data(), text.size(), options, workspace.data(), bytes,
+    EXPECT_EQ(fovea_text_scratch_size(Model().model->model, text.size(), &bytes, nullptr), FOVEA_OK);
+    const AlignedBytes scratch(bytes);
+    return fovea_text_encode_document(Model().model->model, text.data(), text.size(), options, scratch.data(), bytes,
                                       &tokens, &sentences, &error);
   }
   Lengths Sentences() const { return Lengths(lengths.begin(), lengths.begin() + static_cast<long>(sentences.count)); }
@@ -108,10 +108,10 @@ TEST(Documents, SentencesAreEncodedLikeTextsOfTheirOwn) {
                   (std::vector<std::string>{"The caf\u00e9s, un.", "A b <L>.", "\u4e2d\u6587\u3002", "unaffable"}[i]));
         Document alone;
         uint64_t bytes = 0;
-        ASSERT_EQ(fovea_text_workspace_size(Model().model->model, sentence.size(), &bytes, nullptr), FOVEA_OK);
-        const AlignedBytes workspace(bytes);
+        ASSERT_EQ(fovea_text_scratch_size(Model().model->model, sentence.size(), &bytes, nullptr), FOVEA_OK);
+        const AlignedBytes scratch(bytes);
         ASSERT_EQ(fovea_text_encode(Model().model->model, sentence.data(), sentence.size(), nullptr, 0, &single,
-                                    workspace.data(), bytes, &alone.tokens, nullptr),
+                                    scratch.data(), bytes, &alone.tokens, nullptr),
                   FOVEA_OK);
         ASSERT_EQ(lines.lengths[i], alone.tokens.count);
         for (uint64_t k = 0; k < alone.tokens.count; ++k, ++at) {
@@ -190,14 +190,14 @@ TEST(Documents, SmallArraysSayWhatIsNeeded) {
   }
 }
 
-TEST(Documents, WorkspaceOfTheLongestSentenceIsEnough) {
+TEST(Documents, ScratchOfTheLongestSentenceIsEnough) {
   const std::string text = "The. The un cafe. B";
   uint64_t bytes = 0;
-  ASSERT_EQ(fovea_text_workspace_size(Model().model->model, 12, &bytes, nullptr), FOVEA_OK);
-  const AlignedBytes workspace(bytes);
+  ASSERT_EQ(fovea_text_scratch_size(Model().model->model, 12, &bytes, nullptr), FOVEA_OK);
+  const AlignedBytes scratch(bytes);
   Document document;
   const auto encode = [&](uint64_t room) {
-    return fovea_text_encode_document(Model().model->model, text.data(), text.size(), nullptr, workspace.data(), room,
+    return fovea_text_encode_document(Model().model->model, text.data(), text.size(), nullptr, scratch.data(), room,
                                       &document.tokens, &document.sentences, &document.error);
   };
   EXPECT_EQ(encode(bytes), FOVEA_OK);
@@ -220,7 +220,7 @@ TEST(Documents, WrongEncodingIsRefused) {
   options.window = 1;
   EXPECT_EQ(d.Encode(kText, &options), FOVEA_E_OPTION);
   EXPECT_EQ(d.Encode("A. b\xff. C"), FOVEA_E_UTF8);
-  EXPECT_EQ(d.error.byte, 4u);
+  EXPECT_EQ(d.error.index, 4u);
   const auto with = [&](const std::function<void(Document&)>& change) {
     Document changed;
     change(changed);
@@ -231,24 +231,23 @@ TEST(Documents, WrongEncodingIsRefused) {
   EXPECT_EQ(with([](Document& c) { c.sentences.lengths = nullptr; }), FOVEA_E_NULL);
   EXPECT_EQ(with([](Document& c) { c.sentences.ranges = nullptr; }), FOVEA_OK);
   const fovea_model* model = Model().model->model;
-  AlignedBytes workspace(1 << 16);
+  AlignedBytes scratch(1 << 16);
   const auto encode = [&](const fovea_model* m, const char* text, uint64_t size, void* memory,
                           fovea_text_tokens* tokens, fovea_text_sentences* sentences) {
-    return fovea_text_encode_document(m, text, size, nullptr, memory, workspace.size(), tokens, sentences, nullptr);
+    return fovea_text_encode_document(m, text, size, nullptr, memory, scratch.size(), tokens, sentences, nullptr);
   };
-  EXPECT_EQ(encode(nullptr, "a", 1, workspace.data(), &d.tokens, &d.sentences), FOVEA_E_HANDLE);
-  EXPECT_EQ(encode(Encoder().model.model, "a", 1, workspace.data(), &d.tokens, &d.sentences), FOVEA_E_SECTION);
-  EXPECT_EQ(encode(model, nullptr, 1, workspace.data(), &d.tokens, &d.sentences), FOVEA_E_NULL);
+  EXPECT_EQ(encode(nullptr, "a", 1, scratch.data(), &d.tokens, &d.sentences), FOVEA_E_HANDLE);
+  EXPECT_EQ(encode(Encoder().model.model, "a", 1, scratch.data(), &d.tokens, &d.sentences), FOVEA_E_SECTION);
+  EXPECT_EQ(encode(model, nullptr, 1, scratch.data(), &d.tokens, &d.sentences), FOVEA_E_NULL);
   EXPECT_EQ(encode(model, "a", 1, nullptr, &d.tokens, &d.sentences), FOVEA_E_NULL);
-  EXPECT_EQ(encode(model, "a", 1, workspace.data(), nullptr, &d.sentences), FOVEA_E_NULL);
-  EXPECT_EQ(encode(model, "a", 1, workspace.data(), &d.tokens, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(encode(model, "a", 1, workspace.data() + 8, &d.tokens, &d.sentences), FOVEA_E_MISALIGNED);
-  EXPECT_EQ(encode(model, "a", uint64_t{1} << 31, workspace.data(), &d.tokens, &d.sentences), FOVEA_E_LENGTH);
+  EXPECT_EQ(encode(model, "a", 1, scratch.data(), nullptr, &d.sentences), FOVEA_E_NULL);
+  EXPECT_EQ(encode(model, "a", 1, scratch.data(), &d.tokens, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(encode(model, "a", 1, scratch.data() + 8, &d.tokens, &d.sentences), FOVEA_E_MISALIGNED);
+  EXPECT_EQ(encode(model, "a", uint64_t{1} << 31, scratch.data(), &d.tokens, &d.sentences), FOVEA_E_LENGTH);
   // Options of documents are refused for single texts.
   for (const fovea_text_encode_options& wrong : {OptionsOf(FOVEA_TEXT_WRAPPED), OptionsOf(0, 0, 3)}) {
-    EXPECT_EQ(
-        fovea_text_encode(model, "a", 1, nullptr, 0, &wrong, workspace.data(), workspace.size(), &d.tokens, nullptr),
-        FOVEA_E_OPTION);
+    EXPECT_EQ(fovea_text_encode(model, "a", 1, nullptr, 0, &wrong, scratch.data(), scratch.size(), &d.tokens, nullptr),
+              FOVEA_E_OPTION);
   }
 }
 
@@ -340,10 +339,10 @@ TEST(Documents, WrongBindingIsRefusedAndChangesNothing) {
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.lengths = nullptr; }), FOVEA_E_NULL);
   EXPECT_EQ(refused([](Tokens& t, Sentences&) { t.capacity = t.count - 1; }), FOVEA_E_CAPACITY);
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.capacity = s.count - 1; }), FOVEA_E_CAPACITY);
-  EXPECT_EQ(bound.error.byte, 1u);
+  EXPECT_EQ(bound.error.index, 1u);
   EXPECT_EQ(refused([](Tokens& t, Sentences&) { t.count -= 1; }), FOVEA_E_SEGMENTS);
   EXPECT_EQ(bound.error.expected + 1, bound.error.found);
-  EXPECT_EQ(bound.error.byte, 1u);
+  EXPECT_EQ(bound.error.index, 1u);
   EXPECT_EQ(refused([](Tokens&, Sentences& s) { s.count -= 1; }), FOVEA_E_SEGMENTS);
   // Limits of the session: a sentence too long; too many sentences in one document or in all; too many tokens or
   // documents.

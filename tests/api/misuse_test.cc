@@ -47,16 +47,16 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(made, nullptr);
 
   EXPECT_EQ(fovea_model_get_info(m, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_section(m, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_space(m, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_tensor(m, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_metadata(m, nullptr), nullptr);
+  EXPECT_EQ(fovea_model_get_section(m, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_get_space(m, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_get_tensor(m, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_find_metadata(m, nullptr), nullptr);
   const char* text = nullptr;
-  EXPECT_EQ(fovea_model_metadata_at(m, 0, nullptr, &text), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_metadata_at(m, 0, &text, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_model_program(m, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_program_value(m, 0, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_program_step(m, 0, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_get_metadata(m, 0, nullptr, &text), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_get_metadata(m, 0, &text, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_model_get_program(m, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_program_get_value(m, 0, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_program_get_step(m, 0, 0, nullptr), FOVEA_E_NULL);
   uint32_t index = 0;
   EXPECT_EQ(fovea_program_find_value(m, 0, nullptr, &index), FOVEA_E_NULL);
   EXPECT_EQ(fovea_program_find_value(m, 0, "ids", nullptr), FOVEA_E_NULL);
@@ -70,10 +70,10 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, &layout), FOVEA_OK);
   if (bytes != 0) EXPECT_REFUSED(fovea_model_pack(m, nullptr, nullptr, bytes, &error), FOVEA_E_NULL);
-  const fovea_status unknown = fovea_pack_target(0) == nullptr ? FOVEA_E_BUILD : FOVEA_E_NAME;
+  const fovea_status unknown = fovea_pack_get_target(0) == nullptr ? FOVEA_E_BUILD : FOVEA_E_NAME;
   EXPECT_EQ(fovea_model_packed_size(m, "x86", &bytes, &layout), unknown);
   EXPECT_REFUSED(fovea_model_pack(m, "x86", nullptr, bytes, &error), unknown);
-  EXPECT_EQ(fovea_pack_target(~0u), nullptr);
+  EXPECT_EQ(fovea_pack_get_target(~0u), nullptr);
 
   const fovea_model* e = Encoder().model.model;
   const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};
@@ -105,21 +105,21 @@ TEST(Misuse, NullArguments) {
   BoundSession s;
   fovea_session* live = s.session.session;
   EXPECT_REFUSED(fovea_session_set_segments(live, Encoder().encoder.tokens, nullptr, 1, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_input(live, Encoder().encoder.ids, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_input(live, Encoder().encoder.ids, nullptr, &error), FOVEA_E_NULL);
   ASSERT_EQ(fovea_session_begin(live, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_advance(live, 1, nullptr, &error), FOVEA_E_NULL);
   uint32_t left = 0;
   EXPECT_EQ(fovea_session_advance(live, UINT32_MAX, &left, nullptr), FOVEA_OK);
-  EXPECT_REFUSED(fovea_session_output(live, Encoder().encoder.classes, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_output(live, Encoder().encoder.classes, nullptr, &error), FOVEA_E_NULL);
   const uint32_t* offsets = nullptr;
-  EXPECT_REFUSED(fovea_session_segments(live, 0, nullptr, &index, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_segments(live, 0, &offsets, nullptr, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_weights(live, 0, nullptr, &error), FOVEA_E_NULL);
-  EXPECT_REFUSED(fovea_session_sparse(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_segments(live, 0, nullptr, &index, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_segments(live, 0, &offsets, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_attention_map(live, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_REFUSED(fovea_session_get_sparse_map(live, 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_taps_file_size(live, nullptr, &error), FOVEA_E_NULL);
   EXPECT_REFUSED(fovea_taps_file_write(live, nullptr, 0, &error), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_session_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_session_step_pairs(live, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_session_get_step_ticks(live, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_session_get_step_pairs(live, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_get_info(live, nullptr), FOVEA_E_NULL);
 }
 
@@ -145,14 +145,14 @@ TEST(Misuse, NotAHandle) {
     uint32_t index;
     uint64_t bytes, layout;
     EXPECT_EQ(fovea_model_get_info(m, &info), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_section(m, 0, &infos.section), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_space(m, 0, &infos.space), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_tensor(m, 0, &infos.tensor), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_metadata(m, "name"), nullptr);
-    EXPECT_EQ(fovea_model_metadata_at(m, 0, &key, &text), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_model_program(m, 0, &infos.program), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_program_value(m, 0, 0, &infos.value), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_program_step(m, 0, 0, &infos.step), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_get_section(m, 0, &infos.section), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_get_space(m, 0, &infos.space), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_get_tensor(m, 0, &infos.tensor), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_find_metadata(m, "name"), nullptr);
+    EXPECT_EQ(fovea_model_get_metadata(m, 0, &key, &text), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_model_get_program(m, 0, &infos.program), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_program_get_value(m, 0, 0, &infos.value), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_program_get_step(m, 0, 0, &infos.step), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_program_find_value(m, 0, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_program_find_step(m, 0, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_find_space(m, "x", &index), FOVEA_E_HANDLE);
@@ -169,15 +169,15 @@ TEST(Misuse, NotAHandle) {
     int32_t id = 0;
     uint32_t size;
     EXPECT_REFUSED(fovea_text_get_info(m, &text_info, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_text_workspace_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_scratch_size(m, 1, &bytes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_encode(m, "x", 1, nullptr, 0, nullptr, nullptr, 0, &tokens, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_decode(m, &id, 1, 0, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
     fovea_text_stream stream = {};
     stream.struct_size = sizeof(stream);
     EXPECT_REFUSED(fovea_text_decode_next(m, &stream, &id, 1, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_text_decode_end(m, &stream, out, sizeof(out), &bytes, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_text_token(m, 0, &text, &size, nullptr, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_text_find(m, "x", 1, &id, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_get_token(m, 0, &text, &size, nullptr, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_text_find_token(m, "x", 1, &id, &error), FOVEA_E_HANDLE);
   }
   fovea_session* const sessions[] = {nullptr, reinterpret_cast<fovea_session*>(zeros.data())};
   for (fovea_session* s : sessions) {
@@ -185,24 +185,24 @@ TEST(Misuse, NotAHandle) {
     fovea_view view;
     uint32_t left, count;
     const uint32_t* offsets;
-    fovea_weights weights = Sized<fovea_weights>();
+    fovea_attention_map weights = Sized<fovea_attention_map>();
     uint64_t ticks;
     fovea_session_info info = Sized<fovea_session_info>();
     EXPECT_REFUSED(fovea_session_set_segments(s, 0, &length, 1, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_session_input(s, 0, &view, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_session_get_input(s, 0, &view, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_run(s, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_begin(s, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_session_advance(s, 1, &left, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_session_output(s, 0, &view, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_session_segments(s, 0, &offsets, &count, &error), FOVEA_E_HANDLE);
-    EXPECT_REFUSED(fovea_session_weights(s, 0, &weights, &error), FOVEA_E_HANDLE);
-    const fovea_sparse arrays = Sized<fovea_sparse>();
-    EXPECT_REFUSED(fovea_session_sparse(s, 0, &arrays, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_session_get_output(s, 0, &view, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_session_get_segments(s, 0, &offsets, &count, &error), FOVEA_E_HANDLE);
+    EXPECT_REFUSED(fovea_session_get_attention_map(s, 0, &weights, &error), FOVEA_E_HANDLE);
+    const fovea_sparse_map arrays = Sized<fovea_sparse_map>();
+    EXPECT_REFUSED(fovea_session_get_sparse_map(s, 0, &arrays, &error), FOVEA_E_HANDLE);
     uint64_t taps_size = 0;
     EXPECT_REFUSED(fovea_taps_file_size(s, &taps_size, &error), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_taps_file_write(s, &taps_size, sizeof(taps_size), &error), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_session_step_ticks(s, 0, &ticks), FOVEA_E_HANDLE);
-    EXPECT_EQ(fovea_session_step_pairs(s, 0, &ticks), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_session_get_step_ticks(s, 0, &ticks), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_session_get_step_pairs(s, 0, &ticks), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_session_get_info(s, &info), FOVEA_E_HANDLE);
     fovea_session_cancel(s);
     fovea_session_clear_cancel(s);
@@ -239,17 +239,17 @@ TEST(Misuse, IndicesPastTheEnd) {
   Infos infos;
   const char *key, *text;
   uint32_t found;
-  each(info.section_count, [&](uint32_t i) { return fovea_model_section(m, i, &infos.section); });
-  each(info.space_count, [&](uint32_t i) { return fovea_model_space(m, i, &infos.space); });
-  each(info.tensor_count, [&](uint32_t i) { return fovea_model_tensor(m, i, &infos.tensor); });
-  each(info.metadata_count, [&](uint32_t i) { return fovea_model_metadata_at(m, i, &key, &text); });
-  each(info.program_count, [&](uint32_t i) { return fovea_model_program(m, i, &infos.program); });
-  each(info.program_count, [&](uint32_t i) { return fovea_program_value(m, i, 0, &infos.value); });
-  each(info.program_count, [&](uint32_t i) { return fovea_program_step(m, i, 0, &infos.step); });
+  each(info.section_count, [&](uint32_t i) { return fovea_model_get_section(m, i, &infos.section); });
+  each(info.space_count, [&](uint32_t i) { return fovea_model_get_space(m, i, &infos.space); });
+  each(info.tensor_count, [&](uint32_t i) { return fovea_model_get_tensor(m, i, &infos.tensor); });
+  each(info.metadata_count, [&](uint32_t i) { return fovea_model_get_metadata(m, i, &key, &text); });
+  each(info.program_count, [&](uint32_t i) { return fovea_model_get_program(m, i, &infos.program); });
+  each(info.program_count, [&](uint32_t i) { return fovea_program_get_value(m, i, 0, &infos.value); });
+  each(info.program_count, [&](uint32_t i) { return fovea_program_get_step(m, i, 0, &infos.step); });
   for (uint32_t p = 0; p < info.program_count; ++p) {
-    ASSERT_EQ(fovea_model_program(m, p, &infos.program), FOVEA_OK);
-    each(infos.program.value_count, [&](uint32_t i) { return fovea_program_value(m, p, i, &infos.value); });
-    each(infos.program.step_count, [&](uint32_t i) { return fovea_program_step(m, p, i, &infos.step); });
+    ASSERT_EQ(fovea_model_get_program(m, p, &infos.program), FOVEA_OK);
+    each(infos.program.value_count, [&](uint32_t i) { return fovea_program_get_value(m, p, i, &infos.value); });
+    each(infos.program.step_count, [&](uint32_t i) { return fovea_program_get_step(m, p, i, &infos.step); });
   }
   EXPECT_EQ(fovea_program_find_value(m, 2, "x", &found), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_program_find_step(m, 2, "x", &found), FOVEA_E_INDEX);
@@ -260,19 +260,19 @@ TEST(Misuse, IndicesPastTheEnd) {
   fovea_view view;
   const uint32_t* offsets;
   uint64_t ticks;
-  fovea_weights weights = Sized<fovea_weights>();
+  fovea_attention_map weights = Sized<fovea_attention_map>();
   uint32_t count;
   const uint32_t length = 1;
   for (const uint32_t bad : {1000u, 0x80000000u, 0xffffffffu}) {
     EXPECT_REFUSED(fovea_session_set_segments(live, bad, &length, 1, &error), FOVEA_E_INDEX);
-    EXPECT_REFUSED(fovea_session_input(live, bad, &view, &error), FOVEA_E_INDEX);
-    EXPECT_REFUSED(fovea_session_output(live, bad, &view, &error), FOVEA_E_INDEX);
-    EXPECT_REFUSED(fovea_session_segments(live, bad, &offsets, &count, &error), FOVEA_E_INDEX);
-    EXPECT_REFUSED(fovea_session_weights(live, bad, &weights, &error), FOVEA_E_INDEX);
-    const fovea_sparse arrays = Sized<fovea_sparse>();
-    EXPECT_REFUSED(fovea_session_sparse(live, bad, &arrays, &error), FOVEA_E_INDEX);
-    EXPECT_EQ(fovea_session_step_ticks(live, bad, &ticks), FOVEA_E_INDEX);
-    EXPECT_EQ(fovea_session_step_pairs(live, bad, &ticks), FOVEA_E_INDEX);
+    EXPECT_REFUSED(fovea_session_get_input(live, bad, &view, &error), FOVEA_E_INDEX);
+    EXPECT_REFUSED(fovea_session_get_output(live, bad, &view, &error), FOVEA_E_INDEX);
+    EXPECT_REFUSED(fovea_session_get_segments(live, bad, &offsets, &count, &error), FOVEA_E_INDEX);
+    EXPECT_REFUSED(fovea_session_get_attention_map(live, bad, &weights, &error), FOVEA_E_INDEX);
+    const fovea_sparse_map arrays = Sized<fovea_sparse_map>();
+    EXPECT_REFUSED(fovea_session_get_sparse_map(live, bad, &arrays, &error), FOVEA_E_INDEX);
+    EXPECT_EQ(fovea_session_get_step_ticks(live, bad, &ticks), FOVEA_E_INDEX);
+    EXPECT_EQ(fovea_session_get_step_pairs(live, bad, &ticks), FOVEA_E_INDEX);
   }
 }
 
@@ -287,7 +287,7 @@ TEST(Misuse, Names) {
   EXPECT_EQ(found, 1u);
   EXPECT_EQ(fovea_program_find_step(m, 0, "self", &found), FOVEA_OK);
   fovea_step_info step = Sized<fovea_step_info>();
-  ASSERT_EQ(fovea_program_step(m, 0, found, &step), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_step(m, 0, found, &step), FOVEA_OK);
   EXPECT_STREQ(step.op, "attention");
   EXPECT_STREQ(step.name, "self");
   found = 77;
@@ -296,13 +296,13 @@ TEST(Misuse, Names) {
     EXPECT_EQ(fovea_model_find_space(m, name, &found), FOVEA_E_NAME);
     EXPECT_EQ(fovea_program_find_value(m, 0, name, &found), FOVEA_E_NAME);
     EXPECT_EQ(fovea_program_find_step(m, 0, name, &found), FOVEA_E_NAME);
-    EXPECT_EQ(fovea_model_metadata(m, name), nullptr);
+    EXPECT_EQ(fovea_model_find_metadata(m, name), nullptr);
   }
   EXPECT_EQ(found, 77u);
-  EXPECT_STREQ(fovea_model_metadata(m, "label.0"), "nothing");
-  for (fovea_status s = -1; s < 0x1000; ++s) EXPECT_NE(fovea_status_name(s), nullptr);
+  EXPECT_STREQ(fovea_model_find_metadata(m, "label.0"), "nothing");
+  for (int s = -1; s < 0x1000; ++s) EXPECT_NE(fovea_status_name(static_cast<fovea_status>(s)), nullptr);
   EXPECT_STREQ(fovea_status_name(FOVEA_E_INDEX), "FOVEA_E_INDEX");
-  EXPECT_STREQ(fovea_status_name(12345), "unknown status");
+  EXPECT_STREQ(fovea_status_name(static_cast<fovea_status>(12345)), "unknown status");
 }
 
 // Calls a function with structs of every size that a caller of another version could have. `value` has all required
@@ -357,12 +357,12 @@ TEST(Misuse, StructSizes) {
     ForEachSize<decltype(sized)>(
         sized, [&](decltype(sized)* info) { return call(info); }, false);
   };
-  filled(Sized<fovea_section_info>(), [&](auto* i) { return fovea_model_section(m, 0, i); });
-  filled(Sized<fovea_space_info>(), [&](auto* i) { return fovea_model_space(m, 0, i); });
-  filled(Sized<fovea_tensor_info>(), [&](auto* i) { return fovea_model_tensor(m, 0, i); });
-  filled(Sized<fovea_program_info>(), [&](auto* i) { return fovea_model_program(m, 0, i); });
-  filled(Sized<fovea_value_info>(), [&](auto* i) { return fovea_program_value(m, 0, 0, i); });
-  filled(Sized<fovea_step_info>(), [&](auto* i) { return fovea_program_step(m, 0, 0, i); });
+  filled(Sized<fovea_section_info>(), [&](auto* i) { return fovea_model_get_section(m, 0, i); });
+  filled(Sized<fovea_space_info>(), [&](auto* i) { return fovea_model_get_space(m, 0, i); });
+  filled(Sized<fovea_tensor_info>(), [&](auto* i) { return fovea_model_get_tensor(m, 0, i); });
+  filled(Sized<fovea_program_info>(), [&](auto* i) { return fovea_model_get_program(m, 0, i); });
+  filled(Sized<fovea_value_info>(), [&](auto* i) { return fovea_program_get_value(m, 0, 0, i); });
+  filled(Sized<fovea_step_info>(), [&](auto* i) { return fovea_program_get_step(m, 0, 0, i); });
 
   const fovea_model* e = Encoder().model.model;
   const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};
@@ -519,31 +519,31 @@ TEST(Misuse, CallsOutOfOrder) {
   const uint32_t* offsets;
   const uint32_t lengths[] = {20};
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
-  EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
+  EXPECT_REFUSED(fovea_session_get_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
   // A run that is cancelled before it begins does not run.
   fovea_session_cancel(live);
   EXPECT_REFUSED(fovea_session_run(live, &error), FOVEA_E_CANCELLED);
   ASSERT_EQ(fovea_session_run(live, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
-  EXPECT_EQ(fovea_session_output(live, e.encoder.classes, &view, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_session_get_output(live, e.encoder.classes, &view, nullptr), FOVEA_OK);
   // During a run new segments are refused (run_in_progress_test.cc); accepted ones invalidate old outputs.
   ASSERT_EQ(fovea_session_begin(live, nullptr), FOVEA_OK);
-  EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
+  EXPECT_REFUSED(fovea_session_get_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_session_advance(live, 1, &left, nullptr), FOVEA_OK);
   EXPECT_GT(left, 0u);
   EXPECT_REFUSED(fovea_session_set_segments(live, e.encoder.tokens, lengths, 1, &error), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_session_advance(live, UINT32_MAX, &left, nullptr), FOVEA_OK);
-  EXPECT_EQ(fovea_session_output(live, e.encoder.classes, &view, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_session_get_output(live, e.encoder.classes, &view, nullptr), FOVEA_OK);
   ASSERT_EQ(fovea_session_set_segments(live, e.encoder.tokens, lengths, 1, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
-  EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
+  EXPECT_REFUSED(fovea_session_get_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
   // A refused call changes nothing.
   const uint32_t bad[] = {20, 1};
   EXPECT_REFUSED(fovea_session_set_segments(live, e.encoder.tokens, bad, 2, &error), FOVEA_E_ROWS);
-  ASSERT_EQ(fovea_session_segments(live, e.encoder.tokens, &offsets, &count, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_segments(live, e.encoder.tokens, &offsets, &count, nullptr), FOVEA_OK);
   EXPECT_EQ(count, 1u);
   EXPECT_EQ(offsets[1], 20u);
-  ASSERT_EQ(fovea_session_segments(live, e.encoder.texts, &offsets, &count, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_segments(live, e.encoder.texts, &offsets, &count, nullptr), FOVEA_OK);
   EXPECT_EQ(offsets[count], 1u);
   EXPECT_EQ(fovea_session_run(live, nullptr), FOVEA_OK);
   // Naming the root is allowed, but the count must agree.
@@ -554,7 +554,7 @@ TEST(Misuse, CallsOutOfOrder) {
   EXPECT_REFUSED(fovea_session_set_segments(live, e.encoder.texts, two, 0, &error), FOVEA_E_SEGMENTS);
   const std::vector<fovea_limit> limits = {{e.encoder.tokens, 20, 0}};
   const TestSession fresh(e.model, Options(limits));
-  EXPECT_REFUSED(fovea_session_segments(fresh.session, e.encoder.tokens, &offsets, &count, &error), FOVEA_E_ORDER);
+  EXPECT_REFUSED(fovea_session_get_segments(fresh.session, e.encoder.tokens, &offsets, &count, &error), FOVEA_E_ORDER);
   EXPECT_REFUSED(fovea_session_run(fresh.session, &error), FOVEA_E_ORDER);
 }
 
@@ -571,7 +571,7 @@ TEST(Misuse, KeepingAnInput) {
   session.SetInput<int32_t>(e.encoder.ids, {1, 2, 3, 4, 5});
   session.Run();
   fovea_view view = {};
-  ASSERT_EQ(fovea_session_output(session.session, e.encoder.ids, &view, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_output(session.session, e.encoder.ids, &view, nullptr), FOVEA_OK);
   EXPECT_EQ(view.type, static_cast<uint32_t>(FOVEA_TYPE_I32));
   EXPECT_EQ(static_cast<const int32_t*>(view.data)[4], 5);
 }

@@ -48,7 +48,7 @@ TEST(RunInProgress, SegmentsInputsAndASecondRun) {
           {"input",
            [&](fovea_error* r) {
              fovea_view view = {};
-             return fovea_session_input(s, e.encoder.ids, &view, r);
+             return fovea_session_get_input(s, e.encoder.ids, &view, r);
            }},
           {"begin", [&](fovea_error* r) { return fovea_session_begin(s, r); }},
           {"run", [&](fovea_error* r) { return fovea_session_run(s, r); }},
@@ -87,7 +87,7 @@ TEST(RunInProgress, CachedTextsAndGeneration) {
   const std::vector<int32_t> prompt = {7, 8};
   const uint32_t length = 2, order[] = {1, 0};
   ASSERT_EQ(fovea_generate_start(generator, nullptr), FOVEA_OK);
-  ASSERT_EQ(fovea_generate_prompts(generator, prompt.data(), &length, 1, 1, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_set_prompts(generator, prompt.data(), &length, 1, 1, nullptr), FOVEA_OK);
   for (TestSession* each : {&session, &plain}) {
     each->SetSegments(d.tokens, {9, 4});
     each->SetInput(d.ids, RandomIds(13, 50, 1));
@@ -112,7 +112,7 @@ TEST(RunInProgress, CachedTextsAndGeneration) {
                  {"generate_start", [&](fovea_error* r) { return fovea_generate_start(generator, r); }}});
   EXPECT_EQ(session.Output(d.hidden), plain.Output(d.hidden));
   uint32_t rows = 0;
-  EXPECT_EQ(fovea_cache_rows(s, 0, &rows, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_cache_get_rows(s, 0, &rows, nullptr), FOVEA_OK);
   EXPECT_EQ(rows, 12u);
 }
 
@@ -141,7 +141,7 @@ TEST(RunInProgress, CarriedStateAndLinks) {
        {"restore", [&](fovea_error* r) { return fovea_session_restore(s, saved.data(), saved.size(), r); }},
        {"input of what is carried", [&](fovea_error* r) {
           fovea_view view = {};
-          return fovea_session_input(s, d.state, &view, r);
+          return fovea_session_get_input(s, d.state, &view, r);
         }}});
   EXPECT_EQ(pair.decode.Output(d.logits), expected);
 }

@@ -52,11 +52,11 @@ TEST(SharedModel, SharedScratch) {
     const uint32_t length = 10 + 20u * static_cast<uint32_t>(i);
     fovea_view view;
     ASSERT_EQ(fovea_session_set_segments(sessions[i], e.encoder.tokens, &length, 1, nullptr), FOVEA_OK);
-    ASSERT_EQ(fovea_session_input(sessions[i], e.encoder.ids, &view, nullptr), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_input(sessions[i], e.encoder.ids, &view, nullptr), FOVEA_OK);
     const std::vector<int32_t> ids = RandomIds(length, 50, 5);
     memcpy(view.data, ids.data(), ids.size() * 4);
     ASSERT_EQ(fovea_session_run(sessions[i], nullptr), FOVEA_OK);
-    ASSERT_EQ(fovea_session_output(sessions[i], e.encoder.classes, &view, nullptr), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_output(sessions[i], e.encoder.classes, &view, nullptr), FOVEA_OK);
     const float* y = static_cast<const float*>(view.data);
     const std::vector<float> found(y, y + view.width);
     if (round >= 2) {
@@ -149,7 +149,7 @@ TEST(Packed, LeavesLittleMemory) {
 // Whoever packs for a machine, a model there uses it in place, with the same bits; on other machines it is as if
 // absent.
 TEST(Packed, ForAnotherMachine) {
-  if (fovea_pack_target(0) == nullptr) GTEST_SKIP() << "this library packs nothing";
+  if (fovea_pack_get_target(0) == nullptr) GTEST_SKIP() << "this library packs nothing";
   const char* const nowhere = "pdp-11";
   for (const DType type : {DType::kF32, DType::kI8, DType::kI4, DType::kF16}) {
     bool here = false;
@@ -161,8 +161,8 @@ TEST(Packed, ForAnotherMachine) {
     uint64_t bytes = 0, layout = 0;
     EXPECT_EQ(fovea_model_packed_size(plain.model, nowhere, &bytes, &layout), FOVEA_E_NAME);
     std::vector<tools::BlobPacked> all;
-    for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
-      const char* const target = fovea_pack_target(i);
+    for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
+      const char* const target = fovea_pack_get_target(i);
       // A model that packs nothing for its own use can still pack for another machine.
       const TestModel in_place(b.Blob(), FOVEA_BACKEND_HIGHWAY);
       const std::vector<tools::BlobPacked> packed = PackedOf(in_place, target);

@@ -114,7 +114,7 @@ TEST(Shortcut, OutputsByName) {
   const std::vector<fovea_limit> limits = {{e.encoder.texts, 2, 0}, {e.encoder.tokens, 20, 0}};
   TestSession s(e.model, Options(limits));
   fovea_value_info info = Sized<fovea_value_info>();
-  ASSERT_EQ(fovea_program_value(e.model.model, 0, e.encoder.classes, &info), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_value(e.model.model, 0, e.encoder.classes, &info), FOVEA_OK);
   fovea_view view = {}, same = {};
   fovea_error error = {};
   EXPECT_EQ(fovea_session_find_output(s.session, info.name, &view, &error), FOVEA_E_ORDER);
@@ -122,7 +122,7 @@ TEST(Shortcut, OutputsByName) {
   s.SetInput(e.encoder.ids, RandomIds(20, 50, 1));
   s.Run();
   ASSERT_EQ(fovea_session_find_output(s.session, info.name, &view, &error), FOVEA_OK);
-  ASSERT_EQ(fovea_session_output(s.session, e.encoder.classes, &same, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_output(s.session, e.encoder.classes, &same, &error), FOVEA_OK);
   EXPECT_EQ(view.data, same.data);
   EXPECT_EQ(view.rows, 2u);
   EXPECT_EQ(view.width, 7u);
@@ -141,13 +141,13 @@ TEST(Shortcut, Labels) {
   }
   b.content().metadata.push_back({"label.08", "no number"});
   const TestModel model(b.Blob());
-  EXPECT_STREQ(fovea_model_label(model.model, 0), "class 0");
-  EXPECT_STREQ(fovea_model_label(model.model, 7), "class 7");
-  EXPECT_STREQ(fovea_model_label(model.model, 10), "class 10");
-  EXPECT_STREQ(fovea_model_label(model.model, 4294967295u), "class 4294967295");
-  EXPECT_STREQ(fovea_model_label(model.model, 8), "");
-  EXPECT_STREQ(fovea_model_label(model.model, 1), "");
-  EXPECT_STREQ(fovea_model_label(nullptr, 0), "");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 0), "class 0");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 7), "class 7");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 10), "class 10");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 4294967295u), "class 4294967295");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 8), "");
+  EXPECT_STREQ(fovea_model_get_label(model.model, 1), "");
+  EXPECT_STREQ(fovea_model_get_label(nullptr, 0), "");
 }
 
 // A model of ids and types: the sum of a row of each table.
@@ -209,7 +209,7 @@ TEST(Shortcut, TextsAreBoundAsSegments) {
   EXPECT_EQ(bound.session->Output(bound.sum), written.session->Output(written.sum));
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
-  ASSERT_EQ(fovea_session_segments(bound.session->session, bound.tokens, &offsets, &count, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_segments(bound.session->session, bound.tokens, &offsets, &count, nullptr), FOVEA_OK);
   EXPECT_EQ(std::vector<uint32_t>(offsets, offsets + count + 1), (std::vector<uint32_t>{0, 13, 13, 20}));
   // Types of an earlier batch are cleared.
   ASSERT_EQ(bound.Bind({Tokens(a, nullptr)}), FOVEA_OK);
@@ -231,7 +231,7 @@ TEST(Shortcut, BindingTextsRefuses) {
   fovea_text_tokens text = Tokens(a, nullptr), bad = text;
   bad.count = 14;
   EXPECT_EQ(t.Bind({text, bad}), FOVEA_E_CAPACITY);
-  EXPECT_EQ(t.error.byte, 1u);
+  EXPECT_EQ(t.error.index, 1u);
   EXPECT_EQ(t.error.expected, 14u);
   bad = text;
   bad.ids = nullptr;

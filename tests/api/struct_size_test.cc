@@ -100,12 +100,12 @@ TEST(StructSize, OfAModelAndWhatIsInIt) {
     return fovea_model_init(blob.data(), blob.size(), o, memory.data(), memory.size(), &made, nullptr);
   });
   ExpectRefused<fovea_model_info>("info", {}, [&](auto* i) { return fovea_model_get_info(m, i); });
-  ExpectRefused<fovea_section_info>("section", {}, [&](auto* i) { return fovea_model_section(m, 0, i); });
-  ExpectRefused<fovea_space_info>("space", {}, [&](auto* i) { return fovea_model_space(m, 0, i); });
-  ExpectRefused<fovea_tensor_info>("tensor", {}, [&](auto* i) { return fovea_model_tensor(m, 0, i); });
-  ExpectRefused<fovea_program_info>("program", {}, [&](auto* i) { return fovea_model_program(m, 0, i); });
-  ExpectRefused<fovea_value_info>("value", {}, [&](auto* i) { return fovea_program_value(m, 0, 0, i); });
-  ExpectRefused<fovea_step_info>("step", {}, [&](auto* i) { return fovea_program_step(m, 0, 0, i); });
+  ExpectRefused<fovea_section_info>("section", {}, [&](auto* i) { return fovea_model_get_section(m, 0, i); });
+  ExpectRefused<fovea_space_info>("space", {}, [&](auto* i) { return fovea_model_get_space(m, 0, i); });
+  ExpectRefused<fovea_tensor_info>("tensor", {}, [&](auto* i) { return fovea_model_get_tensor(m, 0, i); });
+  ExpectRefused<fovea_program_info>("program", {}, [&](auto* i) { return fovea_model_get_program(m, 0, i); });
+  ExpectRefused<fovea_value_info>("value", {}, [&](auto* i) { return fovea_program_get_value(m, 0, 0, i); });
+  ExpectRefused<fovea_step_info>("step", {}, [&](auto* i) { return fovea_program_get_step(m, 0, 0, i); });
 }
 
 TEST(StructSize, OfSessions) {
@@ -149,8 +149,10 @@ TEST(StructSize, OfSessions) {
   }
   ExpectRefused<fovea_session_info>("info", {}, [&](auto* i) { return fovea_session_get_info(s, i); });
   ExpectRefused<fovea_cache_info>("cache", {}, [&](auto* i) { return fovea_cache_get_info(s, i); });
-  ExpectRefused<fovea_weights>("weights", {}, [&](auto* w) { return fovea_session_weights(s, 0, w, nullptr); });
-  ExpectRefused<fovea_sparse>("sparse", {}, [&](auto* a) { return fovea_session_sparse(s, 1, a, nullptr); });
+  ExpectRefused<fovea_attention_map>("weights", {},
+                                     [&](auto* w) { return fovea_session_get_attention_map(s, 0, w, nullptr); });
+  ExpectRefused<fovea_sparse_map>("sparse", {},
+                                  [&](auto* a) { return fovea_session_get_sparse_map(s, 1, a, nullptr); });
   ExpectRefused<fovea_text_tokens>("text_bind", {}, [&](auto* t) { return fovea_text_bind(s, t, 1, nullptr); });
   const fovea_text_tokens none = Sized<fovea_text_tokens>();
   ExpectRefused<fovea_text_sentences>("text_bind_documents", {}, [&](auto* sentences) {
@@ -160,14 +162,14 @@ TEST(StructSize, OfSessions) {
 
 TEST(StructSize, OfTexts) {
   const fovea_model* m = Everything().model;
-  AlignedBytes workspace(1 << 16);
+  AlignedBytes scratch(1 << 16);
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
   fovea_text_sentences sentences = Sized<fovea_text_sentences>();
   const auto encode = [&](const fovea_text_encode_options* options, fovea_text_tokens* to) {
-    return fovea_text_encode(m, "a", 1, nullptr, 0, options, workspace.data(), workspace.size(), to, nullptr);
+    return fovea_text_encode(m, "a", 1, nullptr, 0, options, scratch.data(), scratch.size(), to, nullptr);
   };
   const auto document = [&](const fovea_text_encode_options* options, fovea_text_tokens* to, fovea_text_sentences* in) {
-    return fovea_text_encode_document(m, "a", 1, options, workspace.data(), workspace.size(), to, in, nullptr);
+    return fovea_text_encode_document(m, "a", 1, options, scratch.data(), scratch.size(), to, in, nullptr);
   };
   ExpectRefused<fovea_text_info>("info", {}, [&](auto* i) { return fovea_text_get_info(m, i, nullptr); });
   ExpectRefused<fovea_text_encode_options>("encode", {}, [&](auto* o) { return encode(o, &tokens); });
@@ -224,14 +226,15 @@ TEST(StructSize, OfGeneration) {
   const int32_t prompt = 7;
   const uint32_t length = 1;
   ASSERT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
-  ASSERT_EQ(fovea_generate_prompts(generator, &prompt, &length, 1, 0, &error), FOVEA_OK) << error.text;
+  ASSERT_EQ(fovea_generate_set_prompts(generator, &prompt, &length, 1, 0, &error), FOVEA_OK) << error.text;
   ExpectRefused<fovea_generated>("generated", {},
                                  [&](auto* g) { return fovea_generate_next(generator, nullptr, g, nullptr); });
-  ExpectRefused<fovea_hypothesis>("beam", {}, [&](auto* h) { return fovea_generate_beam(generator, 0, h, nullptr); });
+  ExpectRefused<fovea_hypothesis>("beam", {},
+                                  [&](auto* h) { return fovea_generate_get_beam(generator, 0, h, nullptr); });
   while (fovea_generate_next(generator, nullptr, nullptr, nullptr) == FOVEA_OK) {
   }
   ExpectRefused<fovea_hypothesis>("hypothesis", {},
-                                  [&](auto* h) { return fovea_generate_hypothesis(generator, 0, 0, h, nullptr); });
+                                  [&](auto* h) { return fovea_generate_get_hypothesis(generator, 0, 0, h, nullptr); });
 }
 
 TEST(StructSize, OfTheAttentionFunction) {
@@ -243,11 +246,11 @@ TEST(StructSize, OfTheAttentionFunction) {
     ExpectRefused<T>("a part", value, [&](T* part) {
       fovea_attention_options given = options;
       given.*member = part;
-      return fovea_attention_scratch(&given, &bytes, nullptr);
+      return fovea_attention_scratch_size(&given, &bytes, nullptr);
     });
   };
   ExpectRefused<fovea_attention_options>("options", options,
-                                         [&](auto* o) { return fovea_attention_scratch(o, &bytes, nullptr); });
+                                         [&](auto* o) { return fovea_attention_scratch_size(o, &bytes, nullptr); });
   ExpectRefused<fovea_attention_options>("pairs", options,
                                          [&](auto* o) { return fovea_attention_pairs(o, 3, 3, &bytes, nullptr); });
   ExpectRefused<fovea_attention_options>("run", options, [&](auto* o) {

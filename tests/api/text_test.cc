@@ -34,13 +34,14 @@ struct Outcome {
   fovea_status status;
   fovea_error error;
 };
-void Expect(const Outcome& outcome, fovea_status status, uint64_t expected = 0, uint64_t found = 0, uint64_t byte = 0) {
+void Expect(const Outcome& outcome, fovea_status status, uint64_t expected = 0, uint64_t found = 0,
+            uint64_t index = 0) {
   EXPECT_EQ(outcome.status, status) << (outcome.error.text == nullptr ? "" : outcome.error.text);
   if (status == FOVEA_OK) return;
   EXPECT_EQ(outcome.error.status, status);
   EXPECT_EQ(outcome.error.expected, expected) << outcome.error.text;
   EXPECT_EQ(outcome.error.found, found) << outcome.error.text;
-  EXPECT_EQ(outcome.error.byte, byte) << outcome.error.text;
+  EXPECT_EQ(outcome.error.index, index) << outcome.error.text;
 }
 template <typename F>
 Outcome Call(const F& f) {
@@ -83,7 +84,7 @@ TEST(TextCalls, Info) {
 
 // A valid call of fovea_text_encode, for tests to break.
 struct Encoding {
-  explicit Encoding(const std::string& of = "the un") : text(of), workspace(1 << 16), ids(20, -9), types(20, -9) {
+  explicit Encoding(const std::string& of = "the un") : text(of), scratch(1 << 16), ids(20, -9), types(20, -9) {
     tokens.ids = ids.data();
     tokens.types = types.data();
     tokens.capacity = ids.size();
@@ -95,15 +96,15 @@ struct Encoding {
     });
   }
   std::string text;
-  AlignedBytes workspace;
+  AlignedBytes scratch;
   std::vector<int32_t> ids, types;
   const char* first = text.data();
   uint64_t size = 0;
   const char* second = nullptr;
   uint64_t second_size = 0;
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
-  void* memory = workspace.data();
-  uint64_t memory_size = workspace.size();
+  void* memory = scratch.data();
+  uint64_t memory_size = scratch.size();
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
 };
 Outcome With(const std::function<void(Encoding&)>& spoil) {
@@ -143,10 +144,10 @@ TEST(TextCalls, EncodeRefusesWrongArguments) {
 TEST(TextCalls, EncodeSaysWhatIsNeeded) {
   using E = Encoding;
   uint64_t needed = 0;
-  ASSERT_EQ(fovea_text_workspace_size(Model(), 6, &needed, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_text_scratch_size(Model(), 6, &needed, nullptr), FOVEA_OK);
   Expect(With([&](E& e) { e.memory_size = needed; }), FOVEA_OK);
   Expect(With([&](E& e) { e.memory_size = needed - 1; }), FOVEA_E_TOO_SMALL, needed, needed - 1);
-  Expect(With([&](E& e) { e.memory = e.workspace.data() + 1, e.memory_size -= 1; }), FOVEA_E_MISALIGNED, 64, 1);
+  Expect(With([&](E& e) { e.memory = e.scratch.data() + 1, e.memory_size -= 1; }), FOVEA_E_MISALIGNED, 64, 1);
   Expect(With([](E& e) { e.tokens.capacity = 4; }), FOVEA_OK);
   Expect(With([](E& e) { e.tokens.capacity = 3; }), FOVEA_E_CAPACITY, 4, 3);
   // Both texts have five tokens and three special ones. Four must be cut: the second text has three.
@@ -164,7 +165,7 @@ TEST(TextCalls, EncodeSaysWhatIsNeeded) {
   Encoding broken("ab\xffzz");
   Expect(broken.Run(), FOVEA_E_UTF8, 0, 0, 2);
   const auto size = [&](uint64_t length, uint64_t* to) {
-    return Call([&](fovea_error* error) { return fovea_text_workspace_size(Model(), length, to, error); });
+    return Call([&](fovea_error* error) { return fovea_text_scratch_size(Model(), length, to, error); });
   };
   Expect(size(1, nullptr), FOVEA_E_NULL);
   Expect(size(UINT64_MAX, &needed), FOVEA_E_LENGTH);
@@ -243,7 +244,7 @@ TEST(TextCalls, PiecesRefuseWrongArguments) {
   const char* piece = nullptr;
   uint32_t size = 0, special = 9;
   const auto token = [&](int32_t id, const char** to, uint32_t* to_size, uint32_t* to_special) {
-    return Call([&](fovea_error* error) { return fovea_text_token(Model(), id, to, to_size, to_special, error); });
+    return Call([&](fovea_error* error) { return fovea_text_get_token(Model(), id, to, to_size, to_special, error); });
   };
   Expect(token(27, &piece, &size, &special), FOVEA_OK);
   EXPECT_EQ(std::string(piece, size), "\u00c9lan");
@@ -257,7 +258,7 @@ TEST(TextCalls, PiecesRefuseWrongArguments) {
   Expect(token(-1, &piece, &size, nullptr), FOVEA_E_ID, 28, UINT64_MAX);
   int32_t id = -9;
   const auto find = [&](const char* text, uint32_t bytes, int32_t* to) {
-    return Call([&](fovea_error* error) { return fovea_text_find(Model(), text, bytes, to, error); });
+    return Call([&](fovea_error* error) { return fovea_text_find_token(Model(), text, bytes, to, error); });
   };
   Expect(find("[MASK]", 6, &id), FOVEA_OK);
   EXPECT_EQ(id, 4);

@@ -36,7 +36,7 @@ class AttentionMisuse : public ::testing::Test {
   }
 
   // Runs with plenty of scratch, then restores the valid call.
-  void Expect(fovea_status expected, const char* text, uint64_t byte = 0) {
+  void Expect(fovea_status expected, const char* text, uint64_t index = 0) {
     const test::AlignedBytes scratch(1 << 22);
     fovea_error error = {};
     EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), scratch.size(), &error), expected)
@@ -45,7 +45,7 @@ class AttentionMisuse : public ::testing::Test {
       EXPECT_EQ(error.status, expected);
       ASSERT_NE(error.text, nullptr);
       EXPECT_NE(std::string(error.text).find(text), std::string::npos) << error.text;
-      EXPECT_EQ(error.byte, byte) << text;
+      EXPECT_EQ(error.index, index) << text;
       for (int b = 0; b < 64; ++b) ASSERT_EQ(a_.out_rows.data()[b], kGap) << text;
     }
     Reset();
@@ -53,7 +53,7 @@ class AttentionMisuse : public ::testing::Test {
   void ExpectOption(const char* text) {
     uint64_t bytes = 0;
     fovea_error error = {};
-    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, &error), FOVEA_E_OPTION) << text;
+    EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, &error), FOVEA_E_OPTION) << text;
     EXPECT_EQ(bytes, 0u);
     Expect(FOVEA_E_OPTION, text);
   }
@@ -75,8 +75,8 @@ TEST_F(AttentionMisuse, NothingWrong) { Expect(FOVEA_OK, ""); }
 TEST_F(AttentionMisuse, NullArguments) {
   const test::AlignedBytes scratch(1 << 20);
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(nullptr, &bytes, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_attention_scratch(&options_, nullptr, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_scratch_size(nullptr, &bytes, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_attention_scratch_size(&options_, nullptr, nullptr), FOVEA_E_NULL);
   const auto run = [&](const fovea_attention_options* o, const fovea_attention_rows* q, const fovea_attention_rows* k,
                        const fovea_attention_rows* v, const fovea_attention_out* out,
                        void* memory) { return fovea_attention_run(o, q, k, v, out, memory, scratch.size(), nullptr); };
@@ -110,12 +110,12 @@ TEST_F(AttentionMisuse, StructSizes) {
   } newer = {options_, 0};
   newer.now.struct_size = sizeof(newer);
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_attention_scratch_size(&newer.now, &bytes, nullptr), FOVEA_OK);
   newer.later = 1;
-  EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
+  EXPECT_EQ(fovea_attention_scratch_size(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
   // An older program sets only the first fields.
   options_.struct_size = offsetof(fovea_attention_options, pairing);
-  EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, nullptr), FOVEA_OK);
 }
 
 TEST_F(AttentionMisuse, Shapes) {
@@ -206,7 +206,7 @@ TEST_F(AttentionMisuse, Patterns) {
     weighting_.kind = FOVEA_WEIGHTING_RELU;
     uint64_t bytes = 0;
     const bool fits = columns == 0 || sizeof(size_t) > 4;  // that many names fit in memory
-    EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), fits ? FOVEA_OK : FOVEA_E_OPTION);
+    EXPECT_EQ(fovea_attention_scratch_size(&options_, &bytes, nullptr), fits ? FOVEA_OK : FOVEA_E_OPTION);
     Reset();
   }
   int32_t windows[12] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1};
@@ -217,11 +217,11 @@ TEST_F(AttentionMisuse, Patterns) {
 
 TEST_F(AttentionMisuse, Segments) {
   uint32_t offsets[4] = {0, 5, 5, 45};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte, const uint32_t(&changed)[4]) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index, const uint32_t(&changed)[4]) {
     for (const bool queries : {false, true}) {
       memcpy(offsets, changed, sizeof(offsets));
       (queries ? options_.query_offsets : options_.key_offsets) = offsets;
-      Expect(status, text, byte);
+      Expect(status, text, index);
     }
   };
   expect(FOVEA_OK, "", 0, {0, 5, 5, 45});
@@ -288,12 +288,12 @@ TEST_F(AttentionMisuse, Views) {
 
 TEST_F(AttentionMisuse, Listed) {
   uint32_t rows[3] = {2, 5, 44}, offsets[4] = {0, 1, 1, 3};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index) {
     pattern_.window = FOVEA_WINDOW_NONE;
     pattern_.global_keys = rows;
     pattern_.global_key_count = 3;
     pattern_.global_key_offsets = offsets;
-    Expect(status, text, byte);
+    Expect(status, text, index);
   };
   expect(FOVEA_OK, "", 0);
   rows[2] = 45;
@@ -320,12 +320,12 @@ TEST_F(AttentionMisuse, Listed) {
 TEST_F(AttentionMisuse, ScoreTables) {
   const float floats[1000] = {};
   int32_t buckets[9] = {0, 1, 2, 3, 4, 3, 2, 1, 0};
-  const auto expect = [&](fovea_status status, const char* text, uint64_t byte) {
+  const auto expect = [&](fovea_status status, const char* text, uint64_t index) {
     score_.relative_keys = floats;
     score_.buckets = buckets;
     score_.max_distance = 4;
     score_.bucket_count = 5;
-    Expect(status, text, byte);
+    Expect(status, text, index);
   };
   expect(FOVEA_OK, "", 0);
   for (const int32_t bad : {5, -1, std::numeric_limits<int32_t>::min()}) {
@@ -371,7 +371,7 @@ TEST_F(AttentionMisuse, Weights) {
     fovea_error error = {};
     EXPECT_EQ(fovea_attention_run(&options_, &q_, &k_, &v_, &out_, scratch.data(), 1 << 20, &error), FOVEA_E_CAPACITY);
     EXPECT_EQ(error.expected, 40u);
-    EXPECT_EQ(error.byte, 2u);
+    EXPECT_EQ(error.index, 2u);
   }
   kept_.stride = 40;
   Expect(FOVEA_OK, "");
@@ -399,7 +399,7 @@ TEST(AttentionMisuseProducts, WhatGoesWithThem) {
     options.score = &score;
     uint64_t bytes = 0;
     fovea_error error = {};
-    return fovea_attention_scratch(&options, &bytes, &error);
+    return fovea_attention_scratch_size(&options, &bytes, &error);
   };
   for (const uint32_t products : {FOVEA_PRODUCTS_BF16, FOVEA_PRODUCTS_I8}) {
     EXPECT_EQ(scratch(products, FOVEA_SCORE_DOT, 8), FOVEA_OK);
@@ -423,14 +423,14 @@ TEST(AttentionMisuseCenters, WhatGoesWithThem) {
   Arguments a(problem, Layout::kGaps);
   fovea_error error = {};
   uint64_t bytes = 0;
-  EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_attention_scratch_size(&a.options, &bytes, &error), FOVEA_OK) << error.text;
   const int32_t windows[] = {1, 1, 1, 1, 1, 1}, blocks[] = {0};
   const auto refused = [&](const auto& spoil, fovea_status status = FOVEA_E_OPTION) {
     const fovea_attention_options options = a.options;
     const fovea_attention_pattern pattern = a.pattern;
     const fovea_attention_weighting weighting = a.weighting;
     spoil();
-    EXPECT_EQ(fovea_attention_scratch(&a.options, &bytes, &error), status);
+    EXPECT_EQ(fovea_attention_scratch_size(&a.options, &bytes, &error), status);
     a.options = options;
     a.pattern = pattern;
     a.weighting = weighting;

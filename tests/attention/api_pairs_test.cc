@@ -71,7 +71,7 @@ TEST(AttentionPairs, ShortRowsOfBiasAreRefused) {
   EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 69u);
   EXPECT_EQ(error.found, 70u);
-  EXPECT_EQ(error.byte, 0u);
+  EXPECT_EQ(error.index, 0u);
   a.score.pair_bias.type = FOVEA_TYPE_I32;
   EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_E_OPTION);
 }

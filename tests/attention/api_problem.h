@@ -112,7 +112,7 @@ struct Arguments {
   uint64_t Needed() const {
     uint64_t bytes = 0;
     fovea_error error = {};
-    EXPECT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_attention_scratch_size(&options, &bytes, &error), FOVEA_OK) << error.text;
     return bytes;
   }
   fovea_status Run(void* scratch, uint64_t size, fovea_error* error) {

@@ -390,7 +390,7 @@ TEST(AttentionApi, SpoiltTablesDoNotLeadOutside) {
         if (random() % 4 == 0) table->Spoil(&random, a.key_rows);
       }
       uint64_t needed = 0;
-      fovea_attention_scratch(&a.options, &needed, nullptr);
+      fovea_attention_scratch_size(&a.options, &needed, nullptr);
       const test::AlignedBytes scratch(needed);
       fovea_error error = {};
       const fovea_status status = a.Run(scratch.data(), scratch.size(), &error);
@@ -418,7 +418,7 @@ TEST(AttentionApi, NeverAllocates) {
     fovea_error error = {};
     const testing::HeapTrap trap;
     uint64_t bytes = 0;
-    fovea_attention_scratch(&a.options, &bytes, &error);
+    fovea_attention_scratch_size(&a.options, &bytes, &error);
     a.Run(scratch.data(), scratch.size(), &error);
     a.Run(scratch.data(), 1, &error);
     EXPECT_EQ(trap.calls(), 0u) << name;

@@ -113,7 +113,7 @@ struct Session {
   void Take(uint32_t rows) {
     session->SetSegments(decoder.tokens, {rows});
     fovea_view view = {};
-    fovea_session_input(session->session, 0, &view, nullptr);
+    fovea_session_get_input(session->session, 0, &view, nullptr);
     for (uint32_t i = 0; i < rows; ++i) static_cast<int32_t*>(view.data)[i] = static_cast<int32_t>(i * 7 % 500);
     session->Run();
   }
@@ -162,7 +162,7 @@ struct Writer {
     memory = AlignedBytes(needed);
     EXPECT_EQ(fovea_generate_init(&options, memory.data(), needed, &generator, &error), FOVEA_OK) << error.text;
     EXPECT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
-    EXPECT_EQ(fovea_generate_prompts(generator, prompts.data(), lengths.data(), texts, 0, &error), FOVEA_OK)
+    EXPECT_EQ(fovea_generate_set_prompts(generator, prompts.data(), lengths.data(), texts, 0, &error), FOVEA_OK)
         << error.text;
     Step();
   }

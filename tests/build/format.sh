@@ -5,5 +5,5 @@ how="--dry-run --Werror"
 if [ "$1" = --fix ]; then how=-i; shift; fi
 cd "$1"
 # shellcheck disable=SC2086
-find include ports runtime tests tools -path tests/data -prune -o -name '*.h' -print -o -name '*.c*' -type f -print |
-  grep -E '\.(h|c|cc)$' | sort | xargs clang-format-14 $how
+find include ports runtime tests tools -path tests/data -prune -o -name '*.[hc]*' -type f -print |
+  grep -E '\.(h|hpp|c|cc)$' | sort | xargs clang-format-14 $how

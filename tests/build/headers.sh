@@ -1,12 +1,37 @@
 #!/bin/sh
-# Every public header compiles alone, as strict C99 and as C++17.   headers.sh INCLUDE_DIR CC CXX
+# Every public header compiles alone: as strict C99 and C++17, and the .hpp ones as C++17 and C++20 without exceptions
+# and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_.._INIT) in both languages.
+#   headers.sh INCLUDE_DIR CC CXX
 set -eu
 include=$1 cc=$2 cxx=$3
+c="$cc -std=c99 -pedantic -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -I $include -x c -"
+cpp="$cxx -pedantic -Wall -Wextra -Werror -fsyntax-only -I $include -x c++"
 for header in "$include"/fovea/*.h; do
   name=fovea/$(basename "$header")
   echo "$name"
-  printf '#include "%s"\ntypedef int not_empty;\n' "$name" |
-    "$cc" -std=c99 -pedantic -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -I "$include" -x c -
-  printf '#include "%s"\n' "$name" |
-    "$cxx" -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I "$include" -x c++ -
+  printf '#include "%s"\ntypedef int not_empty;\n' "$name" | $c
+  printf '#include "%s"\n' "$name" | $cpp -std=c++17 -
 done
+for header in "$include"/fovea/*.hpp; do
+  name=fovea/$(basename "$header")
+  for standard in c++17 c++20; do
+    echo "$name, $standard"
+    printf '#include "%s"\n' "$name" | $cpp -std=$standard -fno-exceptions -fno-rtti -Wconversion -Wshadow -
+  done
+done
+
+# C++11 is the oldest that the C headers support.
+structs=$(grep -h -A1 '^typedef struct fovea_[a-z_]* {$' "$include"/fovea/*.h |
+  awk '/^typedef struct/ {name = $3} /size_t struct_size;/ {print name}')
+initial() {
+  printf '#include "fovea/fovea.h"\n'
+  for struct in $structs; do
+    macro=$(echo "$struct" | tr a-z A-Z)_INIT
+    printf 'int use_%s(void) { %s made = %s; return made.struct_size == sizeof(made); }\n' "$struct" "$struct" "$macro"
+  done
+}
+[ "$(echo "$structs" | wc -l)" -ge 30 ] || { echo "structs with a struct_size were not found" >&2; exit 1; }
+initial | sed 's/^int use_\([a-z_]*\)/int use_\1(void);\n&/' | $c
+initial | $cpp -std=c++11 -
+initial | $cpp -std=c++17 -
+echo "$(echo "$structs" | wc -l) structs have initial values"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A C99 program finds, links and runs the installed library: static and shared, by CMake and by pkg-config.
+# A C99 and a C++17 program find, link and run the installed library: static and shared, by CMake and by pkg-config.
 #   install.sh CMAKE BUILD_DIR CC TOOLCHAIN_FILE [EMULATOR...]
 set -eu
 cmake=$1 build=$2 cc=$3 toolchain=$4
@@ -14,6 +14,7 @@ for kind in static shared fovea; do
     ${toolchain:+-DCMAKE_TOOLCHAIN_FILE="$toolchain"} -DKIND="$kind" >/dev/null
   "$cmake" --build "$work/$kind" >/dev/null
   echo "find_package, $kind: $("$@" "$work/$kind/consumer")"
+  echo "find_package, $kind, C++: $("$@" "$work/$kind/consumer_cpp")"
 done
 
 pc=$(find "$work/prefix" -name fovea.pc)

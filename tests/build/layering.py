@@ -35,11 +35,15 @@ SYSTEM_HEADERS = set("""
     algorithm array atomic initializer_list limits new type_traits utility
     """.split())
 
+# Headers that public ones may include.
+C_HEADERS = {"stddef.h", "stdint.h"}
+CPP_HEADERS = {"cstddef", "cstdint", "new", "span", "string_view", "type_traits", "utility"}
+
 # Compiler headers for instructions that Highway does not cover.
 PROCESSOR_HEADERS = {"runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.h"}}
 
 MAX_LINES = 600
-CODE = {".h", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}
+CODE = {".h", ".hpp", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -56,8 +60,10 @@ def errors_of(path, text):
         if xnnpack and "xnnpack" not in path:
             yield f"includes {header}: only files with xnnpack in their name may"
         if path.startswith("include/"):
-            if not (header.startswith("fovea/") or header in ("stddef.h", "stdint.h")):
-                yield f"includes {header}: public headers include only each other, stddef.h and stdint.h"
+            allowed = CPP_HEADERS if path.endswith(".hpp") else C_HEADERS
+            if not (header.startswith("fovea/") and (path.endswith(".hpp") or header.endswith(".h"))
+                    or header in allowed):
+                yield f"includes {header}: public headers include only each other, {', '.join(sorted(allowed))}"
         elif path.startswith("runtime/"):
             if header.startswith(("tools/", "tests/")):
                 yield f"includes {header}"

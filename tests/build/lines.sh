@@ -5,6 +5,6 @@ set -eu
 cd "$1"
 files=$(find ./* .ci -path ./build -prune -o -path ./tests/data -prune -o -path ./tests/fuzz/corpus -prune -o \
   -type f -print |
-  grep -E '\.(h|c|cc|inc|cmake|sh|py|mjs|html|css|java|swift|md)$|CMakeLists\.txt$|/run$' | sort)
+  grep -E '\.(h|hpp|c|cc|inc|cmake|sh|py|mjs|html|css|java|swift|md)$|CMakeLists\.txt$|/run$' | sort)
 long=$(echo "$files" | xargs grep -HnE '.{121}' | grep -vE '^[^:]*:[0-9]+: *\||[0-9a-f]{64}$' || true)
 [ -z "$long" ] || { echo "$long"; exit 1; }

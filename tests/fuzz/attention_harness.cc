@@ -51,7 +51,7 @@ AttentionOutcome AttentionProblem::Run(const AttentionConditions& conditions) {
   const fovea_status counted_any = fovea_attention_pairs(options, any_queries_, any_keys_, &pairs, &error);
   transcript.Status("pairs of any keys", counted_any, error);
   if (counted_any == FOVEA_OK) transcript.Number("pairs of any keys", pairs);
-  const fovea_status sized = fovea_attention_scratch(options, &needed, &error);
+  const fovea_status sized = fovea_attention_scratch_size(options, &needed, &error);
   transcript.Status("scratch", sized, error);
   if (needed > kMaxScratch) return outcome;
   const Guarded scratch(needed, conditions.filling);

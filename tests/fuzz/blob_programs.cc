@@ -25,7 +25,7 @@ void UseProgram(const fovea_model* model, const SessionChoices& choices, const C
 }
 
 uint32_t ProgramOf(const fovea_model* model, const char* key, const char* usual) {
-  const char* name = fovea_model_metadata(model, key);
+  const char* name = fovea_model_find_metadata(model, key);
   uint32_t program = FOVEA_NONE;
   return fovea_model_find_program(model, name == nullptr ? usual : name, &program) == FOVEA_OK ? program : FOVEA_NONE;
 }
@@ -64,11 +64,11 @@ std::optional<GeneratorChoices> ChooseGenerator(const fovea_model* model, Random
   GeneratorChoices choices = {SessionChoices(model, encoder, random), SessionChoices(model, decoder, random)};
   uint32_t count = 0;
   fovea_error error = {};
-  choices.status = fovea_generate_linked(model, decoder, nullptr, 0, &count, &error);
+  choices.status = fovea_generate_get_linked(model, decoder, nullptr, 0, &count, &error);
   if (choices.status == FOVEA_E_CAPACITY) {
     std::vector<uint32_t>& linked = choices.decode.linked;
     linked.resize(count);
-    choices.status = fovea_generate_linked(model, decoder, linked.data(), count, &count, &error);
+    choices.status = fovea_generate_get_linked(model, decoder, linked.data(), count, &count, &error);
     Check(choices.status == FOVEA_OK && count == linked.size(), "links are not counted alike");
   }
   transcript.Status("links", choices.status, error);
@@ -133,7 +133,7 @@ void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& con
 
 void CheckGenerator(const fovea_model* model, uint64_t seed) {
   for (const char* key : {"generate.token", "generate.scores", "generate.start"}) {
-    if (fovea_model_metadata(model, key) == nullptr) return;  // only where the options must specify it
+    if (fovea_model_find_metadata(model, key) == nullptr) return;  // only where the options must specify it
   }
   Random random(seed);
   Transcript transcript;

@@ -12,7 +12,7 @@ namespace {
 
 fovea_program_info ProgramInfo(const fovea_model* model, uint32_t program) {
   auto info = Sized<fovea_program_info>();
-  Check(fovea_model_program(model, program, &info) == FOVEA_OK, "no program info");
+  Check(fovea_model_get_program(model, program, &info) == FOVEA_OK, "no program info");
   return info;
 }
 
@@ -43,7 +43,7 @@ fovea_tap RandomTap(uint32_t step, uint32_t heads, Random& random) {
 SessionChoices::SessionChoices(const fovea_model* model, uint32_t of_program, Random& random) : program(of_program) {
   const uint32_t root_rows = 1 + random.Below(3), rows = 1 + random.Below(random.OneIn(4) ? 80 : 14);
   auto space = Sized<fovea_space_info>();
-  for (uint32_t i = 0; fovea_model_space(model, i, &space) == FOVEA_OK; ++i) {
+  for (uint32_t i = 0; fovea_model_get_space(model, i, &space) == FOVEA_OK; ++i) {
     const uint32_t most = space.parent == FOVEA_NONE ? root_rows : rows;
     if (space.is_input != 0) limits.push_back({i, most, random.OneIn(8) ? 1 + random.Below(most) : 0});
     if (space.is_cached != 0) limits.push_back({i, 1 + random.Below(150), random.OneIn(3) ? 1 + random.Below(90) : 0});
@@ -56,7 +56,7 @@ SessionChoices::SessionChoices(const fovea_model* model, uint32_t of_program, Ra
   for (uint32_t v = random.Below(3); v < info.value_count; v += 1 + random.Below(6)) keep.push_back(v);
   auto step = Sized<fovea_step_info>();
   for (uint32_t i = 0; i < info.step_count; ++i) {
-    fovea_program_step(model, program, i, &step);
+    fovea_program_get_step(model, program, i, &step);
     if (step.heads != 0 && !random.OneIn(3)) taps.push_back(RandomTap(i, step.heads, random));
   }
 }
@@ -121,14 +121,14 @@ std::string UsedSession::Where(const char* what, uint64_t index) const {
 
 void UsedSession::SetSegments(uint32_t longest, Random& random) {
   auto space = Sized<fovea_space_info>();
-  for (uint32_t i = 0; fovea_model_space(model_, i, &space) == FOVEA_OK; ++i) {
+  for (uint32_t i = 0; fovea_model_get_space(model_, i, &space) == FOVEA_OK; ++i) {
     if (space.is_input == 0) continue;
     std::vector<uint32_t> lengths;
     const uint32_t* offsets = nullptr;
     uint32_t count = 0;
     if (space.parent == FOVEA_NONE) {
       lengths = {random.Below(choices_.limits[0].rows + 1)};
-    } else if (fovea_session_segments(session_, space.parent, &offsets, &count, nullptr) == FOVEA_OK) {
+    } else if (fovea_session_get_segments(session_, space.parent, &offsets, &count, nullptr) == FOVEA_OK) {
       Check(offsets[count] <= kMaxBlockBytes, "more rows than a block has bytes");
       lengths.resize(offsets[count]);
       if (random.OneIn(24)) lengths.resize(lengths.size() + 1);  // children that disagree about their parent
@@ -146,9 +146,9 @@ void UsedSession::FillInputs(Random& random, bool carried) {
   const uint32_t values = std::min(ProgramInfo(model_, choices_.program).value_count, 4096u);
   for (uint32_t v = 0; v < values; ++v) {
     fovea_view view = {};
-    if (fovea_session_input(session_, v, &view, nullptr) != FOVEA_OK) continue;
+    if (fovea_session_get_input(session_, v, &view, nullptr) != FOVEA_OK) continue;
     auto info = Sized<fovea_value_info>();
-    fovea_program_value(model_, choices_.program, v, &info);
+    fovea_program_get_value(model_, choices_.program, v, &info);
     if (!carried && info.carried_by != FOVEA_NONE) continue;
     const uint64_t count = uint64_t{view.rows} * view.width;
     for (uint64_t i = 0; i < count; ++i) {
@@ -174,17 +174,17 @@ double UsedSession::Work() const {
   for (uint32_t i = 0; i < spaces; ++i) {
     const uint32_t* offsets = nullptr;
     uint32_t count = 0;
-    if (fovea_session_segments(session_, i, &offsets, &count, nullptr) == FOVEA_OK) {
+    if (fovea_session_get_segments(session_, i, &offsets, &count, nullptr) == FOVEA_OK) {
       rows = std::max<double>(rows, offsets[count]);
     }
   }
   const uint32_t steps = ProgramInfo(model_, choices_.program).step_count;
   for (uint32_t i = 0; i < steps; ++i) {
     auto step = Sized<fovea_step_info>();
-    fovea_program_step(model_, choices_.program, i, &step);
+    fovea_program_get_step(model_, choices_.program, i, &step);
     work += rows * (step.flops_per_row + 64);
     uint64_t pairs = 0;
-    if (step.heads != 0 && fovea_session_step_pairs(session_, i, &pairs) != FOVEA_OK) {
+    if (step.heads != 0 && fovea_session_get_step_pairs(session_, i, &pairs) != FOVEA_OK) {
       pairs = static_cast<uint64_t>(rows * rows * step.heads);
     }
     work += static_cast<double>(pairs) * (step.flops_per_row_key / std::max(1u, step.heads) + 8);
@@ -221,7 +221,7 @@ void UsedSession::Read() {
   const fovea_program_info info = ProgramInfo(model_, choices_.program);
   for (uint32_t v = 0; v < info.value_count; ++v) {
     fovea_view view = {};
-    if (fovea_session_output(session_, v, &view, nullptr) != FOVEA_OK) continue;
+    if (fovea_session_get_output(session_, v, &view, nullptr) != FOVEA_OK) continue;
     for (uint32_t r = 0; r < view.rows; ++r) {
       const uint8_t* row = static_cast<const uint8_t*>(view.data) + uint64_t{r} * view.row_bytes;
       if (view.type == FOVEA_TYPE_F32) {
@@ -238,20 +238,20 @@ void UsedSession::Read() {
   for (uint32_t i = 0; i < spaces; ++i) {
     const uint32_t* offsets = nullptr;
     uint32_t count = 0;
-    if (fovea_session_segments(session_, i, &offsets, &count, nullptr) != FOVEA_OK) continue;
+    if (fovea_session_get_segments(session_, i, &offsets, &count, nullptr) != FOVEA_OK) continue;
     transcript_.Bytes(Where("segments of space", i), offsets, (uint64_t{count} + 1) * sizeof(uint32_t));
   }
   for (uint32_t i = 0; i < info.step_count; ++i) {
     uint64_t pairs = 0, ticks = 0;
-    if (fovea_session_step_pairs(session_, i, &pairs) == FOVEA_OK) transcript_.Number(Where("pairs", i), pairs);
-    Check(fovea_session_step_ticks(session_, i, &ticks) == FOVEA_OK && ticks == 0, "ticks without a clock");
+    if (fovea_session_get_step_pairs(session_, i, &pairs) == FOVEA_OK) transcript_.Number(Where("pairs", i), pairs);
+    Check(fovea_session_get_step_ticks(session_, i, &ticks) == FOVEA_OK && ticks == 0, "ticks without a clock");
   }
 }
 
 void UsedSession::ReadTap(uint32_t tap) {
-  auto weights = Sized<fovea_weights>();
+  auto weights = Sized<fovea_attention_map>();
   fovea_error error = {};
-  const fovea_status status = fovea_session_weights(session_, tap, &weights, &error);
+  const fovea_status status = fovea_session_get_attention_map(session_, tap, &weights, &error);
   transcript_.Status(Where("tap", tap), status, error);
   if (status != FOVEA_OK) return;
   transcript_.Bytes(Where("rows of tap", tap), weights.query_rows, uint64_t{weights.rows} * sizeof(uint32_t));
@@ -261,7 +261,8 @@ void UsedSession::ReadTap(uint32_t tap) {
   }
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
-  if (fovea_session_segments(session_, weights.key_space, &offsets, &count, nullptr) != FOVEA_OK || count == 0) return;
+  if (fovea_session_get_segments(session_, weights.key_space, &offsets, &count, nullptr) != FOVEA_OK || count == 0)
+    return;
   uint32_t shortest = UINT32_MAX;  // entries after a row's keys are unspecified
   for (uint32_t s = 0; s < count; ++s) shortest = std::min(shortest, offsets[s + 1] - offsets[s]);
   for (uint64_t line = 0; line < uint64_t{weights.rows} * weights.heads; ++line) {
@@ -269,7 +270,7 @@ void UsedSession::ReadTap(uint32_t tap) {
   }
 }
 
-void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
+void UsedSession::ReadSparse(uint32_t tap, const fovea_attention_map& weights) {
   const uint64_t lines = uint64_t{weights.rows} * weights.heads;
   const uint64_t entries = weights.entries;
   Check(entries <= lines * weights.key_rows, "more weights than places");
@@ -277,7 +278,7 @@ void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
     const uint64_t rows = layout == FOVEA_SPARSE_CSC ? weights.key_rows : lines;
     const Guarded numbers((rows + 1) * sizeof(uint64_t), Filling::kOnes, 8), of(entries * 4, Filling::kOnes, 4);
     const Guarded keys(entries * 4, Filling::kOnes, 4), values(entries * 4, Filling::kOnes, 4);
-    auto arrays = Sized<fovea_sparse>();
+    auto arrays = Sized<fovea_sparse_map>();
     arrays.layout = layout;
     arrays.offset_capacity = rows + 1;
     arrays.entry_capacity = entries;
@@ -285,7 +286,7 @@ void UsedSession::ReadSparse(uint32_t tap, const fovea_weights& weights) {
     arrays.lines = of.as<uint32_t>();
     arrays.keys = keys.as<uint32_t>();
     arrays.values = values.as<float>();
-    Check(fovea_session_sparse(session_, tap, &arrays, nullptr) == FOVEA_OK, "a sparse tap cannot be read");
+    Check(fovea_session_get_sparse_map(session_, tap, &arrays, nullptr) == FOVEA_OK, "a sparse tap cannot be read");
     transcript_.Bytes(Where("offsets of tap", tap), numbers.data(), layout == FOVEA_SPARSE_COO ? 0 : numbers.size());
     transcript_.Bytes(Where("lines of tap", tap), of.data(), layout == FOVEA_SPARSE_CSR ? 0 : of.size());
     transcript_.Bytes(Where("keys of tap", tap), keys.data(), layout == FOVEA_SPARSE_CSC ? 0 : keys.size());

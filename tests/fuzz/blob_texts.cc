@@ -34,7 +34,7 @@ void UsedSession::UseTexts(Random& random) {
     const auto count = static_cast<uint32_t>(list.size());
     switch (random.Below(5)) {
       case 0:
-        note("rows of a text", fovea_cache_rows(session_, text, &rows, &error));
+        note("rows of a text", fovea_cache_get_rows(session_, text, &rows, &error));
         note("rewind", fovea_cache_rewind(session_, text, random.Below(uint64_t{rows} + 2), &error));
         break;
       case 1:

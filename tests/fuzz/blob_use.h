@@ -82,7 +82,7 @@ class UsedSession {
   void RestoreTexts(uint32_t from, uint32_t to, Random& random);
   double Work() const;
   void ReadTap(uint32_t tap);
-  void ReadSparse(uint32_t tap, const fovea_weights& weights);
+  void ReadSparse(uint32_t tap, const fovea_attention_map& weights);
   std::vector<uint8_t> Save();
   std::string Where(const char* what, uint64_t index) const;
 

@@ -12,7 +12,7 @@
 namespace fovea::fuzz {
 namespace {
 
-constexpr uint64_t kMaxWorkspace = uint64_t{256} << 20;
+constexpr uint64_t kMaxScratch = uint64_t{256} << 20;
 constexpr uint64_t kCleanUp = 8192;
 
 // Arrays of exactly `capacity` tokens.
@@ -70,13 +70,13 @@ class TextUser {
     if (random_.OneIn(3)) options.window = random_.Below(5);
     return options;
   }
-  bool Workspace(uint64_t length) {
+  bool Scratch(uint64_t length) {
     uint64_t needed = 0;
     fovea_error error = {};
-    const fovea_status status = fovea_text_workspace_size(model_, length, &needed, &error);
-    transcript_.Status("workspace", status, error);
-    if (status != FOVEA_OK || needed > kMaxWorkspace) return false;
-    workspace_ = Guarded(needed, filling_);
+    const fovea_status status = fovea_text_scratch_size(model_, length, &needed, &error);
+    transcript_.Status("scratch", status, error);
+    if (status != FOVEA_OK || needed > kMaxScratch) return false;
+    scratch_ = Guarded(needed, filling_);
     return true;
   }
 
@@ -106,14 +106,14 @@ class TextUser {
     const bool pair = random_.OneIn(2);
     const uint64_t first = pair ? cut_ : text_.size(), second = text_.size() - first;
     const fovea_text_encode_options options = Options();
-    if (!Workspace(std::max(first, second))) return;
+    if (!Scratch(std::max(first, second))) return;
     uint64_t capacity = random_.Below(12);
     for (int attempt = 0; attempt < 2; ++attempt) {
       Tokens tokens(capacity);
       fovea_error error = {};
       const fovea_status status =
           fovea_text_encode(model_, text(), first, pair ? text() + first : nullptr, pair ? second : 0, &options,
-                            workspace_.data(), workspace_.size(), &tokens.record, &error);
+                            scratch_.data(), scratch_.size(), &tokens.record, &error);
       if (!Note("encode", status, error, tokens, std::max(first, second))) return;
       capacity = tokens.record.count;
       Check(attempt == 0, "as many tokens as were asked for are too few");
@@ -125,7 +125,7 @@ class TextUser {
     options.stride = options.window = 0;
     if (random_.OneIn(2)) options.flags |= FOVEA_TEXT_WRAPPED;
     options.max_sentences = random_.Below(6);
-    if (!Workspace(text_.size())) return;
+    if (!Scratch(text_.size())) return;
     uint64_t capacity = random_.Below(20), sentence_capacity = random_.Below(4);
     for (int attempt = 0; attempt < 2; ++attempt) {
       Tokens tokens(capacity);
@@ -135,8 +135,8 @@ class TextUser {
       sentences.lengths = lengths.as<uint32_t>();
       sentences.ranges = ranges.as<uint32_t>();
       fovea_error error = {};
-      const fovea_status status = fovea_text_encode_document(model_, text(), text_.size(), &options, workspace_.data(),
-                                                             workspace_.size(), &tokens.record, &sentences, &error);
+      const fovea_status status = fovea_text_encode_document(model_, text(), text_.size(), &options, scratch_.data(),
+                                                             scratch_.size(), &tokens.record, &sentences, &error);
       const bool again = Note("document", status, error, tokens, text_.size());
       if (status != FOVEA_OK && !again) return;
       transcript_.Number("sentences", sentences.count + 31 * sentences.dropped);
@@ -174,7 +174,7 @@ class TextUser {
           transcript_.Bytes("decoded", out.data(), written);
           if ((flags & FOVEA_TEXT_CLEAN_UP) == 0) DecodeInParts(flags, out, written);
         }
-        if (status != FOVEA_E_CAPACITY || written > kMaxWorkspace) break;
+        if (status != FOVEA_E_CAPACITY || written > kMaxScratch) break;
         Check(call == 0, "the capacity that certainly suffices does not");
         capacity = written;
       }
@@ -213,18 +213,20 @@ class TextUser {
       const char* piece = nullptr;
       uint32_t size = 0, special = 0;
       fovea_error error = {};
-      const fovea_status status = fovea_text_token(model_, id, &piece, &size, &special, &error);
+      const fovea_status status = fovea_text_get_token(model_, id, &piece, &size, &special, &error);
       transcript_.Status("token", status, error);
       if (status != FOVEA_OK) continue;
       transcript_.Bytes("piece", piece, size);
       int32_t found = -1;
-      Check(fovea_text_find(model_, piece, size, &found, &error) == FOVEA_OK && found <= id, "a piece is not found");
+      Check(fovea_text_find_token(model_, piece, size, &found, &error) == FOVEA_OK && found <= id,
+            "a piece is not found");
     }
   }
   void Find() {
     int32_t id = 0;
     fovea_error error = {};
-    transcript_.Status("find", fovea_text_find(model_, text(), static_cast<uint32_t>(cut_ % 9), &id, &error), error);
+    transcript_.Status("find", fovea_text_find_token(model_, text(), static_cast<uint32_t>(cut_ % 9), &id, &error),
+                       error);
   }
 
   const fovea_model* model_;
@@ -234,7 +236,7 @@ class TextUser {
   const Guarded text_;
   const uint64_t cut_;
   uint32_t vocabulary_ = 0;
-  Guarded workspace_;
+  Guarded scratch_;
   std::vector<int32_t> ids_;
 };
 

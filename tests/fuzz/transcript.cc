@@ -33,7 +33,7 @@ void Transcript::Status(const std::string& what, fovea_status status, const fove
   if (error.status != status) Broken(what + ": the record of the error has another status");
   if (strcmp(fovea_status_name(status), "unknown status") == 0) Broken(what + ": a status without name");
   Text(what + ": error", error.text);
-  for (uint64_t number : {uint64_t{error.section}, uint64_t{error.step}, uint64_t{error.tensor}, error.byte}) {
+  for (uint64_t number : {uint64_t{error.section}, uint64_t{error.step}, uint64_t{error.tensor}, error.index}) {
     Number(what + ": place of the error", number);
   }
 }

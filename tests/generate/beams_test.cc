@@ -50,8 +50,8 @@ class Search {
       lengths_.push_back(static_cast<uint32_t>(prompt.size()));
       tokens_.insert(tokens_.end(), prompt.begin(), prompt.end());
     }
-    ASSERT_EQ(fovea_generate_prompts(generator_, tokens_.data(), lengths_.data(),
-                                     static_cast<uint32_t>(lengths_.size()), 0, &error_),
+    ASSERT_EQ(fovea_generate_set_prompts(generator_, tokens_.data(), lengths_.data(),
+                                         static_cast<uint32_t>(lengths_.size()), 0, &error_),
               FOVEA_OK)
         << error_.text;
   }
@@ -65,7 +65,8 @@ class Search {
   std::vector<Candidate> Found(uint32_t text) {
     std::vector<Candidate> found;
     fovea_hypothesis h = Sized<fovea_hypothesis>();
-    while (fovea_generate_hypothesis(generator_, text, static_cast<uint32_t>(found.size()), &h, &error_) == FOVEA_OK) {
+    while (fovea_generate_get_hypothesis(generator_, text, static_cast<uint32_t>(found.size()), &h, &error_) ==
+           FOVEA_OK) {
       found.push_back({Sequence(h.tokens, h.tokens + h.count), h.score, true});
     }
     EXPECT_EQ(error_.status, FOVEA_E_INDEX);
@@ -254,7 +255,7 @@ TEST(Beams, CanBeReadAfterEachStep) {
     left = generated.left;
     for (uint32_t row = 0; row < 9; ++row) {
       fovea_hypothesis h = Sized<fovea_hypothesis>();
-      ASSERT_EQ(fovea_generate_beam(search.get(), row, &h, nullptr), FOVEA_OK);
+      ASSERT_EQ(fovea_generate_get_beam(search.get(), row, &h, nullptr), FOVEA_OK);
       if (generated.ended[row / 3] != 0) {
         EXPECT_EQ(h.count, 0u);
         continue;
@@ -289,7 +290,7 @@ TEST(Beams, NothingIsAllocated) {
   for (step.left = 1; step.left > 0;) {
     ASSERT_EQ(fovea_generate_next(search.get(), nullptr, &step, nullptr), FOVEA_OK);
   }
-  ASSERT_EQ(fovea_generate_hypothesis(search.get(), 2, 3, &h, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_get_hypothesis(search.get(), 2, 3, &h, nullptr), FOVEA_OK);
   EXPECT_EQ(trap.calls(), 0u);
 }
 
@@ -341,18 +342,18 @@ TEST(Beams, WrongCalls) {
   Search search(p, kept.session.session);
   fovea_hypothesis h = Sized<fovea_hypothesis>();
   fovea_error error = {};
-  EXPECT_EQ(fovea_generate_hypothesis(nullptr, 0, 0, &h, &error), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_generate_hypothesis(search.get(), 0, 0, &h, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_get_hypothesis(nullptr, 0, 0, &h, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_get_hypothesis(search.get(), 0, 0, &h, &error), FOVEA_E_ORDER);
   search.Start();
   const int32_t tokens[] = {1, 2, 3};
   const uint32_t lengths[] = {1, 1, 1};
-  EXPECT_EQ(fovea_generate_prompts(search.get(), tokens, lengths, 3, 0, &error), FOVEA_E_SEGMENTS);
+  EXPECT_EQ(fovea_generate_set_prompts(search.get(), tokens, lengths, 3, 0, &error), FOVEA_E_SEGMENTS);
   EXPECT_EQ(error.expected, 2u);
   search.Prompts({{1}, {2}});
-  EXPECT_EQ(fovea_generate_hypothesis(search.get(), 0, 0, &h, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_hypothesis(search.get(), 2, 0, &h, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_beam(search.get(), 4, &h, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_beam(search.get(), 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_get_hypothesis(search.get(), 0, 0, &h, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_get_hypothesis(search.get(), 2, 0, &h, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_get_beam(search.get(), 4, &h, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_get_beam(search.get(), 0, nullptr, &error), FOVEA_E_NULL);
   search.Expect({SearchPlainly(p, {1}, AfterWhole), SearchPlainly(p, {2}, AfterWhole)});
 
   fovea_generate_options options = Sized<fovea_generate_options>();
@@ -362,7 +363,7 @@ TEST(Beams, WrongCalls) {
   AlignedBytes memory(needed);
   fovea_generator* greedy = nullptr;
   ASSERT_EQ(fovea_generate_init(&options, memory.data(), needed, &greedy, &error), FOVEA_OK);
-  EXPECT_EQ(fovea_generate_hypothesis(greedy, 0, 0, &h, &error), FOVEA_E_OPTION);
+  EXPECT_EQ(fovea_generate_get_hypothesis(greedy, 0, 0, &h, &error), FOVEA_E_OPTION);
 }
 
 }  // namespace

@@ -153,9 +153,9 @@ TEST(Generate, AlignmentsAreReadInEachStep) {
   std::vector<int32_t> fed(5, 1);
   for (int i = 0; i < 3; ++i) {
     const fovea_generated step = generator.Next({2, 2, 2, 2, 2});
-    fovea_weights weights = Sized<fovea_weights>();
+    fovea_attention_map weights = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(pair.decode.session, 0, &weights, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(pair.decode.session, 0, &weights, &error), FOVEA_OK);
     for (size_t text = 0; text < 5; ++text) {
       const TinyDecoder::Step expected = d.Reference(kTexts[text], fed[text], states[text]);
       states[text] = expected.state;
@@ -224,7 +224,7 @@ TEST(Generate, OrderAndHandles) {
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, &step, &error), FOVEA_E_STRUCT_SIZE);
   const int32_t bad[] = {0, 0, 0, 9, 0}, worse[] = {-2, 0, 0, 0, 0};
   EXPECT_EQ(fovea_generate_next(generator.generator, bad, nullptr, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 3u);
+  EXPECT_EQ(error.index, 3u);
   EXPECT_EQ(fovea_generate_next(generator.generator, worse, nullptr, &error), FOVEA_E_ID);
   // Failed calls changed nothing.
   const Batch expected = Expected();
@@ -292,7 +292,7 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_EQ(error.found, 257u);
   EXPECT_EQ(stop(last_is_bad, 2), FOVEA_OK);
   EXPECT_EQ(stop(last_is_bad, 3), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 2u);
+  EXPECT_EQ(error.index, 2u);
   EXPECT_EQ(error.expected, 9u);
   EXPECT_EQ(error.found, 9u);
   EXPECT_EQ(error.section, FOVEA_NOWHERE);
@@ -307,10 +307,10 @@ TEST(Generate, OptionsAreChecked) {
     if (status == FOVEA_OK) return status;
     // The error names the entry that it is about.
     fovea_section_info section = Sized<fovea_section_info>();
-    EXPECT_EQ(fovea_model_section(model.model, error.section, &section), FOVEA_OK);
+    EXPECT_EQ(fovea_model_get_section(model.model, error.section, &section), FOVEA_OK);
     EXPECT_STREQ(section.name, "metadata");
     const char *key = nullptr, *found = nullptr;
-    EXPECT_EQ(fovea_model_metadata_at(model.model, static_cast<uint32_t>(error.byte), &key, &found), FOVEA_OK);
+    EXPECT_EQ(fovea_model_get_metadata(model.model, static_cast<uint32_t>(error.index), &key, &found), FOVEA_OK);
     EXPECT_EQ(key, metadata[entry].first);
     EXPECT_STREQ(found, value);
     return status;
@@ -452,33 +452,33 @@ TEST(Generate, LinksAreBounded) {
   fovea_error error = {};
   {
     const TestModel model(b.Blob());
-    EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_E_TOO_COMPLEX);
+    EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_E_TOO_COMPLEX);
     EXPECT_EQ(error.expected, 256u);
     EXPECT_EQ(error.found, 257u);
   }
   metadata.resize(256);
   b.content().metadata = metadata;
   const TestModel model(b.Blob());
-  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 300, &count, &error), FOVEA_OK);
   EXPECT_EQ(count, 256u);
   EXPECT_EQ(found[255], inputs[255]);
-  EXPECT_EQ(fovea_generate_linked(model.model, 0, found.data(), 255, &count, &error), FOVEA_E_CAPACITY);
+  EXPECT_EQ(fovea_generate_get_linked(model.model, 0, found.data(), 255, &count, &error), FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, 256u);
   EXPECT_EQ(error.found, 255u);
 }
 
 TEST(Generate, LinkedInputsAreListed) {
   uint32_t inputs[4] = {}, count = 0;
-  ASSERT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, &count, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 4, &count, nullptr), FOVEA_OK);
   ASSERT_EQ(count, 2u);  // the state is carried
   EXPECT_EQ(inputs[0], Decoder().in_rows);
   EXPECT_EQ(inputs[1], Decoder().in_keys);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 1, &count, nullptr), FOVEA_E_CAPACITY);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 1, &count, nullptr), FOVEA_E_CAPACITY);
   EXPECT_EQ(count, 2u);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 2, inputs, 4, &count, nullptr), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_generate_linked(nullptr, 1, inputs, 4, &count, nullptr), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, nullptr, 4, &count, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_generate_linked(Model().model, 1, inputs, 4, nullptr, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 2, inputs, 4, &count, nullptr), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_generate_get_linked(nullptr, 1, inputs, 4, &count, nullptr), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, nullptr, 4, &count, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_get_linked(Model().model, 1, inputs, 4, nullptr, nullptr), FOVEA_E_NULL);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ class Generation {
       tokens_.insert(tokens_.end(), prompt.begin(), prompt.end());
     }
     EXPECT_EQ(fovea_generate_start(generator_, &error_), FOVEA_OK) << error_.text;
-    return fovea_generate_prompts(generator_, tokens_.data(), lengths_.data(), static_cast<uint32_t>(lengths_.size()),
-                                  keep ? 1 : 0, &error_);
+    return fovea_generate_set_prompts(generator_, tokens_.data(), lengths_.data(),
+                                      static_cast<uint32_t>(lengths_.size()), keep ? 1 : 0, &error_);
   }
   Batch All(size_t texts) {
     Batch made(texts);
@@ -129,7 +129,7 @@ TEST(Prompts, ATextsTokensDoNotDependOnItsBatch) {
   const Batch all = batch.All(4);
   for (uint64_t i = 0; i < 4; ++i) {
     ASSERT_EQ(one.Prompts({kPrompts[i]}), FOVEA_OK);
-    ASSERT_EQ(fovea_generate_sequences(one.get(), &i, 1, nullptr), FOVEA_OK);
+    ASSERT_EQ(fovea_generate_set_sequences(one.get(), &i, 1, nullptr), FOVEA_OK);
     EXPECT_EQ(one.All(1)[0], all[i]);
   }
 }
@@ -143,7 +143,7 @@ TEST(Prompts, TextsGoOn) {
   text.insert(text.end(), first.begin(), first.end());
   const std::vector<int32_t> turn = RandomIds(9, 50, 4);
   uint32_t rows = 0;
-  ASSERT_EQ(fovea_cache_rows(generation.session(), 0, &rows, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_cache_get_rows(generation.session(), 0, &rows, nullptr), FOVEA_OK);
   EXPECT_EQ(rows, text.size() - 1);  // the last token has not been read
   std::vector<int32_t> fresh = {text.back()};
   fresh.insert(fresh.end(), turn.begin(), turn.end());
@@ -223,21 +223,21 @@ TEST(Prompts, WrongCalls) {
   const int32_t tokens[] = {1, 2, 3};
   const uint32_t lengths[] = {1, 1, 1}, empty[] = {2, 0};
   fovea_error error = {};
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_generate_start(generation.get(), &error), FOVEA_OK);
   EXPECT_EQ(fovea_generate_next(generation.get(), nullptr, nullptr, &error), FOVEA_E_ORDER);  // no texts yet
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 3, 0, &error), FOVEA_E_SEGMENTS);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), tokens, lengths, 3, 0, &error), FOVEA_E_SEGMENTS);
   EXPECT_EQ(error.expected, 2u);
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, empty, 2, 0, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 1u);
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), nullptr, lengths, 2, 0, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), tokens, empty, 2, 0, &error), FOVEA_E_LENGTH);
+  EXPECT_EQ(error.index, 1u);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), nullptr, lengths, 2, 0, &error), FOVEA_E_NULL);
   const int32_t wrong[] = {1, 50};
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), wrong, lengths, 2, 0, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 1u);
-  ASSERT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), wrong, lengths, 2, 0, &error), FOVEA_E_ID);
+  EXPECT_EQ(error.index, 1u);
+  ASSERT_EQ(fovea_generate_set_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_OK);
   ASSERT_EQ(fovea_generate_next(generation.get(), nullptr, nullptr, &error), FOVEA_OK);
-  EXPECT_EQ(fovea_generate_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_E_ORDER);
-  EXPECT_EQ(fovea_generate_prompts(nullptr, tokens, lengths, 2, 0, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_set_prompts(generation.get(), tokens, lengths, 2, 0, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_set_prompts(nullptr, tokens, lengths, 2, 0, &error), FOVEA_E_HANDLE);
 }
 
 }  // namespace

@@ -251,9 +251,9 @@ Batch Sampled(const fovea_sampling& sampling, const Batch& texts, const std::vec
   pair.Encode(Decoder(), texts);
   generator.Start();
   fovea_error error = {};
-  EXPECT_EQ(
-      fovea_generate_sequences(generator.generator, sequences.data(), static_cast<uint32_t>(sequences.size()), &error),
-      FOVEA_OK)
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, sequences.data(), static_cast<uint32_t>(sequences.size()),
+                                         &error),
+            FOVEA_OK)
       << error.text;
   Batch all(texts.size());
   for (uint32_t left = 1; left > 0;) {
@@ -442,17 +442,17 @@ TEST(Sampling, WrongOptionsAndCalls) {
   const fovea_sampling s = Warm();
   TestGenerator generator(pair, [&](fovea_generate_options* o) { o->sampling = &s; });
   const uint64_t numbers[6] = {};
-  EXPECT_EQ(fovea_generate_sequences(nullptr, numbers, 5, nullptr), FOVEA_E_HANDLE);
-  EXPECT_EQ(fovea_generate_sequences(generator.generator, numbers, 5, nullptr), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_set_sequences(nullptr, numbers, 5, nullptr), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, numbers, 5, nullptr), FOVEA_E_ORDER);
   generator.Start();
   fovea_error error = {};
-  EXPECT_EQ(fovea_generate_sequences(generator.generator, numbers, 6, &error), FOVEA_E_LENGTH);
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, numbers, 6, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 5u);
   EXPECT_EQ(error.found, 6u);
-  EXPECT_EQ(fovea_generate_sequences(generator.generator, nullptr, 5, nullptr), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_generate_sequences(generator.generator, numbers, 5, nullptr), FOVEA_OK);
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, nullptr, 5, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, numbers, 5, nullptr), FOVEA_OK);
   generator.Next();
-  EXPECT_EQ(fovea_generate_sequences(generator.generator, numbers, 5, nullptr), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_generate_set_sequences(generator.generator, numbers, 5, nullptr), FOVEA_E_ORDER);
 }
 
 }  // namespace

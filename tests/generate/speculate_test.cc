@@ -68,8 +68,8 @@ struct Generation {
     }
     fovea_error error = {};
     ASSERT_EQ(fovea_generate_start(generator, &error), FOVEA_OK) << error.text;
-    ASSERT_EQ(fovea_generate_prompts(generator, tokens.data(), lengths.data(), static_cast<uint32_t>(lengths.size()),
-                                     keep ? 1 : 0, &error),
+    ASSERT_EQ(fovea_generate_set_prompts(generator, tokens.data(), lengths.data(),
+                                         static_cast<uint32_t>(lengths.size()), keep ? 1 : 0, &error),
               FOVEA_OK)
         << error.text;
   }
@@ -173,7 +173,7 @@ TEST(Speculation, KeepsWhatWasGiven) {
     generation.Begin(kPrompts);
     std::vector<Told> all = generation.All();
     std::vector<uint32_t> rows(4);
-    for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(fovea_cache_rows(target.get(), i, &rows[i], nullptr), FOVEA_OK);
+    for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(fovea_cache_get_rows(target.get(), i, &rows[i], nullptr), FOVEA_OK);
     Generation longer(target.get(), speculates ? draft.get() : nullptr, speculates ? 5 : 0, nullptr, 0);
     longer.Begin({{5, 6}, {1}, {2, 2, 2}, {4}}, true);
     for (const Told& told : longer.All()) all.push_back(told);

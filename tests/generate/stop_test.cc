@@ -134,7 +134,7 @@ TEST(Stop, WrongCalls) {
   EXPECT_EQ(fovea_stop_size(strings, nullptr, 1, nullptr, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_stop_size(nullptr, nullptr, 1, &needed, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_stop_size(strings, nullptr, 2, &needed, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(fovea_stop_size(strings, sizes, 2, &needed, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(fovea_stop_size(strings, sizes, 257, &needed, &error), FOVEA_E_OPTION);
   ASSERT_EQ(fovea_stop_size(strings, nullptr, 1, &needed, &error), FOVEA_OK);

@@ -76,7 +76,7 @@ TEST_F(LuongDates, EveryStringProbabilityAndAlignment) {
   for (uint32_t s = 0; s < kSteps; ++s) {
     ASSERT_EQ(fovea_generate_next(generator, nullptr, &step, &error), FOVEA_OK) << error.text;
     const tools::Matrix found = decode.Output(*model.FindValue(1, "probabilities"));
-    const fovea_weights weights = decode.Weights(0);
+    const fovea_attention_map weights = decode.Weights(0);
     for (uint32_t text = 0; text < kTexts; ++text) {
       if (s + 1 < kSteps) {
         ASSERT_EQ(step.tokens[text], fed[text * kSteps + s + 1]) << text;

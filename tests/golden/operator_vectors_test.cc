@@ -83,10 +83,10 @@ TEST_F(LongformerVectors, OutputAndWeights) {
     }
 
     const std::vector<float> weights = tools::ToFloats(expected.Get(name + ".attention_weights"));
-    const fovea_weights local = session.Weights(0), global = session.Weights(1);
+    const fovea_attention_map local = session.Weights(0), global = session.Weights(1);
     uint32_t globals = 0;
     for (uint32_t row = 0; row < kRows; ++row) {
-      const fovea_weights& from = marks[row] != 0 ? global : local;
+      const fovea_attention_map& from = marks[row] != 0 ? global : local;
       const uint32_t at = marks[row] != 0 ? globals++ : row;
       for (uint32_t head = 0; head < kHeads; ++head) {
         for (uint32_t key = 0; key < kRows; ++key) {

@@ -22,18 +22,18 @@ static void tell(const char* part, uint64_t instructions) {
 }
 
 static int tell_operations(const fovea_model* model, const fovea_session* session) {
-  fovea_program_info program = {.struct_size = sizeof(program)};
+  fovea_program_info program = FOVEA_PROGRAM_INFO_INIT;
   struct {
     const char* name;
     uint64_t ticks;
   } kinds[KINDS];
   uint32_t count = 0, kind;
-  if (fovea_model_program(model, 0, &program) != FOVEA_OK) return 1;
+  if (fovea_model_get_program(model, 0, &program) != FOVEA_OK) return 1;
   for (uint32_t step = 0; step < program.step_count; ++step) {
-    fovea_step_info info = {.struct_size = sizeof(info)};
+    fovea_step_info info = FOVEA_STEP_INFO_INIT;
     uint64_t ticks;
-    if (fovea_program_step(model, 0, step, &info) != FOVEA_OK) return 1;
-    if (fovea_session_step_ticks(session, step, &ticks) != FOVEA_OK) return 1;
+    if (fovea_program_get_step(model, 0, step, &info) != FOVEA_OK) return 1;
+    if (fovea_session_get_step_ticks(session, step, &ticks) != FOVEA_OK) return 1;
     for (kind = 0; kind < count && strcmp(kinds[kind].name, info.op) != 0;) ++kind;
     if (kind == KINDS) return 1;
     if (kind == count) kinds[count].name = info.op, kinds[count++].ticks = 0;
@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   TRY(fovea_session_make(model, &options, fovea_port_memory, NULL, &session, &error));
   tell("session", executed() - from);
 
-  TRY(fovea_text_workspace_size(model, strlen(argv[2]), &size, &error));
+  TRY(fovea_text_scratch_size(model, strlen(argv[2]), &size, &error));
   void* work = fovea_port_memory(NULL, size);
   for (int turn = 0; turn < 2; ++turn) { /* The first turn also maps pages, which is not the library's work. */
     from = executed();
@@ -87,6 +87,6 @@ int main(int argc, char** argv) {
   for (uint32_t i = 1; i < logits.width; ++i) {
     if (((const float*)logits.data)[i] > ((const float*)logits.data)[best]) best = i;
   }
-  fprintf(stderr, "%llu tokens, %s\n", (unsigned long long)tokens.count, fovea_model_label(model, best));
+  fprintf(stderr, "%llu tokens, %s\n", (unsigned long long)tokens.count, fovea_model_get_label(model, best));
   return 0;
 }

@@ -72,39 +72,39 @@ class BlobUser {
     info.struct_size = sizeof(info);
     EXPECT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);
     fovea_section_info section = Sized<fovea_section_info>();
-    for (uint32_t i = 0; fovea_model_section(model, i, &section) == FOVEA_OK; ++i) TouchString(section.name);
+    for (uint32_t i = 0; fovea_model_get_section(model, i, &section) == FOVEA_OK; ++i) TouchString(section.name);
     fovea_space_info space = Sized<fovea_space_info>();
-    for (uint32_t i = 0; fovea_model_space(model, i, &space) == FOVEA_OK; ++i) TouchString(space.name);
+    for (uint32_t i = 0; fovea_model_get_space(model, i, &space) == FOVEA_OK; ++i) TouchString(space.name);
     fovea_tensor_info tensor = Sized<fovea_tensor_info>();
-    for (uint32_t i = 0; fovea_model_tensor(model, i, &tensor) == FOVEA_OK; ++i) {
+    for (uint32_t i = 0; fovea_model_get_tensor(model, i, &tensor) == FOVEA_OK; ++i) {
       TouchString(tensor.name);
       Touch(tensor.data, 1);
     }
     const char *key, *value;
-    for (uint32_t i = 0; fovea_model_metadata_at(model, i, &key, &value) == FOVEA_OK; ++i) {
+    for (uint32_t i = 0; fovea_model_get_metadata(model, i, &key, &value) == FOVEA_OK; ++i) {
       TouchString(key);
       TouchString(value);
     }
-    fovea_model_metadata(model, "label.0");
+    fovea_model_find_metadata(model, "label.0");
     uint64_t bytes = 0, layout = 0;
     EXPECT_EQ(fovea_model_packed_size(model, nullptr, &bytes, &layout), FOVEA_OK);
     if (bytes <= kMemoryCap) {
       const AlignedBytes out(bytes);
       EXPECT_EQ(fovea_model_pack(model, nullptr, out.data(), bytes, nullptr), FOVEA_OK);
     }
-    if (const char* target = fovea_pack_target(0)) {
+    if (const char* target = fovea_pack_get_target(0)) {
       EXPECT_EQ(fovea_model_packed_size(model, target, &bytes, &layout), FOVEA_OK);
       const AlignedBytes out(bytes <= kMemoryCap ? bytes : 0);
       const fovea_status packed = fovea_model_pack(model, target, out.data(), out.size(), nullptr);
       EXPECT_TRUE(packed == FOVEA_OK || FOVEA_STATUS_CLASS(packed) == FOVEA_E_BLOB || bytes > kMemoryCap);
     }
     fovea_program_info program = Sized<fovea_program_info>();
-    for (uint32_t p = 0; fovea_model_program(model, p, &program) == FOVEA_OK; ++p) {
+    for (uint32_t p = 0; fovea_model_get_program(model, p, &program) == FOVEA_OK; ++p) {
       TouchString(program.name);
       fovea_value_info v = Sized<fovea_value_info>();
-      for (uint32_t i = 0; fovea_program_value(model, p, i, &v) == FOVEA_OK; ++i) TouchString(v.name);
+      for (uint32_t i = 0; fovea_program_get_value(model, p, i, &v) == FOVEA_OK; ++i) TouchString(v.name);
       fovea_step_info step = Sized<fovea_step_info>();
-      for (uint32_t i = 0; fovea_program_step(model, p, i, &step) == FOVEA_OK; ++i) TouchString(step.name);
+      for (uint32_t i = 0; fovea_program_get_step(model, p, i, &step) == FOVEA_OK; ++i) TouchString(step.name);
       uint32_t found;
       fovea_program_find_value(model, p, "no such value", &found);
     }
@@ -113,14 +113,14 @@ class BlobUser {
   void Text(const fovea_model* model) {
     const char text[] = "The unaffable cafe <L>, don't";
     uint64_t needed = 0;
-    if (fovea_text_workspace_size(model, sizeof(text) - 1, &needed, nullptr) != FOVEA_OK || needed > kMemoryCap) return;
-    const AlignedBytes workspace(needed);
+    if (fovea_text_scratch_size(model, sizeof(text) - 1, &needed, nullptr) != FOVEA_OK || needed > kMemoryCap) return;
+    const AlignedBytes scratch(needed);
     int32_t ids[16];
     fovea_text_tokens tokens = {};
     tokens.struct_size = sizeof(tokens);
     tokens.capacity = 16;
     tokens.ids = ids;
-    if (fovea_text_encode(model, text, sizeof(text) - 1, nullptr, 0, nullptr, workspace.data(), needed, &tokens,
+    if (fovea_text_encode(model, text, sizeof(text) - 1, nullptr, 0, nullptr, scratch.data(), needed, &tokens,
                           nullptr) != FOVEA_OK) {
       return;
     }
@@ -134,17 +134,17 @@ class BlobUser {
     std::vector<fovea_limit> limits;
     fovea_space_info space = Sized<fovea_space_info>();
     uint32_t spaces = 0;
-    for (; fovea_model_space(model, spaces, &space) == FOVEA_OK; ++spaces) {
+    for (; fovea_model_get_space(model, spaces, &space) == FOVEA_OK; ++spaces) {
       if (space.is_input != 0) limits.push_back({spaces, space.parent == FOVEA_NONE ? 2u : 12u, 0});
     }
     fovea_program_info info = Sized<fovea_program_info>();
-    fovea_model_program(model, program, &info);
+    fovea_model_get_program(model, program, &info);
     std::vector<uint32_t> keep;
     std::vector<fovea_tap> taps;
     for (uint32_t v = 0; v < info.value_count; v += 3) keep.push_back(v);
     fovea_step_info step = Sized<fovea_step_info>();
     for (uint32_t i = 0; i < info.step_count; ++i) {
-      fovea_program_step(model, program, i, &step);
+      fovea_program_get_step(model, program, i, &step);
       if (step.heads == 0) continue;
       // Every form, choice of rows and reduction, one after the other.
       const uint32_t kind = static_cast<uint32_t>(taps.size());
@@ -180,12 +180,12 @@ class BlobUser {
       State(session);
       fovea_view view;
       for (uint32_t v = 0; v < info.value_count; ++v) {
-        if (fovea_session_output(session, v, &view, nullptr) == FOVEA_OK)
+        if (fovea_session_get_output(session, v, &view, nullptr) == FOVEA_OK)
           Touch(view.data, uint64_t{view.rows} * view.row_bytes);
       }
-      fovea_weights weights = Sized<fovea_weights>();
+      fovea_attention_map weights = Sized<fovea_attention_map>();
       for (uint32_t t = 0; t < taps.size(); ++t) {
-        EXPECT_EQ(fovea_session_weights(session, t, &weights, nullptr), FOVEA_OK);
+        EXPECT_EQ(fovea_session_get_attention_map(session, t, &weights, nullptr), FOVEA_OK);
         if (weights.form == FOVEA_TAP_SPARSE) {
           ReadSparse(session, t, weights);
         } else {
@@ -206,11 +206,11 @@ class BlobUser {
     fovea_session_run(session, nullptr);
   }
 
-  void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_weights& weights) {
+  void ReadSparse(const fovea_session* session, uint32_t tap, const fovea_attention_map& weights) {
     const uint64_t offsets = std::max(uint64_t{weights.rows} * weights.heads, uint64_t{weights.key_rows}) + 1;
     const AlignedBytes numbers(offsets * 8), lines(weights.entries * 4), keys(weights.entries * 4);
     const AlignedBytes values(weights.entries * 4);
-    fovea_sparse arrays = {};
+    fovea_sparse_map arrays = {};
     arrays.struct_size = sizeof(arrays);
     arrays.offset_capacity = offsets;
     arrays.entry_capacity = weights.entries;
@@ -219,7 +219,7 @@ class BlobUser {
     arrays.keys = reinterpret_cast<uint32_t*>(keys.data());
     arrays.values = reinterpret_cast<float*>(values.data());
     for (arrays.layout = 0; arrays.layout <= FOVEA_SPARSE_CSC; ++arrays.layout) {
-      EXPECT_EQ(fovea_session_sparse(session, tap, &arrays, nullptr), FOVEA_OK);
+      EXPECT_EQ(fovea_session_get_sparse_map(session, tap, &arrays, nullptr), FOVEA_OK);
     }
   }
 
@@ -228,13 +228,13 @@ class BlobUser {
     bool all = true;
     fovea_space_info space = Sized<fovea_space_info>();
     for (uint32_t i = 0; i < spaces; ++i) {
-      fovea_model_space(model, i, &space);
+      fovea_model_get_space(model, i, &space);
       if (space.is_input == 0) continue;
       std::vector<uint32_t> lengths = {2};
       if (space.parent != FOVEA_NONE) {
         const uint32_t* offsets;
         uint32_t count = 0;
-        if (fovea_session_segments(session, space.parent, &offsets, &count, nullptr) != FOVEA_OK) continue;
+        if (fovea_session_get_segments(session, space.parent, &offsets, &count, nullptr) != FOVEA_OK) continue;
         lengths.assign(offsets[count], 0);
         uint32_t left = 12, next = longest;
         for (uint32_t& length : lengths) {
@@ -253,9 +253,9 @@ class BlobUser {
   void FillInputs(const fovea_model* model, fovea_session* session, uint32_t program, uint32_t values) {
     fovea_view view;
     for (uint32_t v = 0; v < values; ++v) {
-      if (fovea_session_input(session, v, &view, nullptr) != FOVEA_OK) continue;
+      if (fovea_session_get_input(session, v, &view, nullptr) != FOVEA_OK) continue;
       fovea_value_info info = Sized<fovea_value_info>();
-      fovea_program_value(model, program, v, &info);
+      fovea_program_get_value(model, program, v, &info);
       for (uint64_t i = 0; i < uint64_t{view.rows} * view.width; ++i) {
         const uint32_t number = static_cast<uint32_t>(i) * 2654435761u;
         if (view.type == FOVEA_TYPE_I32) {

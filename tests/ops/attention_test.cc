@@ -119,9 +119,9 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   for (const auto& [input, values] : feed.floats) session.SetInput(input, values);
   session.Run();
   EXPECT_EQ(session.Output(y), found) << what;
-  fovea_weights weights = Sized<fovea_weights>();
+  fovea_attention_map weights = Sized<fovea_attention_map>();
   fovea_error error = {};
-  ASSERT_EQ(fovea_session_weights(session.session, 0, &weights, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_attention_map(session.session, 0, &weights, &error), FOVEA_OK);
   EXPECT_EQ(weights.rows, rows);
   EXPECT_EQ(weights.heads, c.heads);
   EXPECT_EQ(weights.query_space, queries);
@@ -376,7 +376,7 @@ TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
       session.SetInput(asked, q);
       session.SetInput(key, of_keys);
       session.Run();
-      EXPECT_EQ(fovea_session_step_pairs(session.session, 0, pairs), FOVEA_OK);
+      EXPECT_EQ(fovea_session_get_step_pairs(session.session, 0, pairs), FOVEA_OK);
       return session.Output(y);
     };
     uint64_t pairs[2];

@@ -246,9 +246,9 @@ class Trial {
       const size_t columns = size_t{spec.heads} * spec.pattern.rounds;
       call.clusters = {order.data(), order.data() + columns, 2 * columns};
     }
-    fovea_weights weights = Sized<fovea_weights>();
+    fovea_attention_map weights = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(session.session, 0, &weights, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(session.session, 0, &weights, &error), FOVEA_OK);
 
     const ReferenceAttention expected = RunReferenceAttention(call, rows, weights.stride);
     ExpectClose(found, expected.out, 3e-6, 1e-7);

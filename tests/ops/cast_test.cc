@@ -75,7 +75,7 @@ TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
     session.SetInput(x, xs);
     session.Run();
     fovea_view view = {};
-    ASSERT_EQ(fovea_session_output(session.session, y, &view, nullptr), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_output(session.session, y, &view, nullptr), FOVEA_OK);
     EXPECT_EQ(view.type, static_cast<uint32_t>(c.type));
     ASSERT_EQ(view.rows, 21u);
     EXPECT_EQ(view.width, width);

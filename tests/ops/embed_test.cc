@@ -81,7 +81,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
   b.SetOutput(y);
   const TestModel model(b.Blob());
   fovea_value_info info = Sized<fovea_value_info>();
-  ASSERT_EQ(fovea_program_value(model.model, 0, ids, &info), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_value(model.model, 0, ids, &info), FOVEA_OK);
   EXPECT_EQ(info.id_limit, 12u);
   const std::vector<fovea_limit> limits = {{s.tokens, 4, 0}, {s.texts, 1, 0}};
   TestSession session(model, Options(limits));
@@ -93,7 +93,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
     session.SetInput<int32_t>(ids, {0, 11, bad, 11});
     EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ID);
     EXPECT_EQ(error.tensor, ids);
-    EXPECT_EQ(error.byte, 2u);
+    EXPECT_EQ(error.index, 2u);
     EXPECT_EQ(error.expected, 12u);
   }
 }

@@ -185,7 +185,7 @@ TEST(Experts, CostIsThatOfTheChosen) {
     m.b.SetOutput(m.y);
     const TestModel model(m.b.Blob());
     fovea_step_info info = Sized<fovea_step_info>();
-    ASSERT_EQ(fovea_program_step(model.model, 0, 0, &info), FOVEA_OK);
+    ASSERT_EQ(fovea_program_get_step(model.model, 0, 0, &info), FOVEA_OK);
     EXPECT_STREQ(info.op, "experts");
     EXPECT_EQ(info.flops_per_row, 2.0 * 3 * 32 * 10);
   }

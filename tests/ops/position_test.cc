@@ -67,16 +67,16 @@ TEST(Position, BoundsSegments) {
     b.SetOutput(z);
     const TestModel model(b.Blob());
     fovea_space_info info = Sized<fovea_space_info>();
-    ASSERT_EQ(fovea_model_space(model.model, longer, &info), FOVEA_OK);
+    ASSERT_EQ(fovea_model_get_space(model.model, longer, &info), FOVEA_OK);
     EXPECT_EQ(info.max_segment_rows, 7u);
-    ASSERT_EQ(fovea_model_space(model.model, s.tokens, &info), FOVEA_OK);
+    ASSERT_EQ(fovea_model_get_space(model.model, s.tokens, &info), FOVEA_OK);
     EXPECT_EQ(info.max_segment_rows, 5u);
     const std::vector<fovea_limit> limits = {{s.texts, 2, 0}, {s.tokens, 20, 0}};
     TestSession session(model, Options(limits));
     fovea_error error = {};
     const uint32_t good[] = {5, 5}, bad[] = {5, 6};
     EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, bad, 2, &error), FOVEA_E_LENGTH);
-    EXPECT_EQ(error.byte, 1u);
+    EXPECT_EQ(error.index, 1u);
     EXPECT_EQ(error.expected, 5u);
     ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, good, 2, &error), FOVEA_OK);
     session.SetInput(x, b.RandomFloats(10 * 4));
@@ -98,7 +98,7 @@ TEST(Position, BoundsRowsOfTheRootSpace) {
   fovea_error error = {};
   const uint32_t lengths[] = {1, 1, 1, 1};
   EXPECT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 4, &error), FOVEA_E_LENGTH);
-  EXPECT_EQ(error.byte, 4u);  // after the lengths: none of them is too long
+  EXPECT_EQ(error.index, 4u);  // after the lengths: none of them is too long
   EXPECT_EQ(error.expected, 3u);
   EXPECT_EQ(error.found, 4u);
   ASSERT_EQ(fovea_session_set_segments(session.session, s.tokens, lengths, 3, &error), FOVEA_OK);
@@ -283,7 +283,7 @@ TEST(Rotate, PositionsOfAnInput) {
     fovea_error error = {};
     EXPECT_EQ(fovea_session_run(session.session, &error), table ? FOVEA_E_ID : FOVEA_OK);
     if (table) {
-      EXPECT_EQ(error.byte, 13u);
+      EXPECT_EQ(error.index, 13u);
       EXPECT_EQ(error.expected, most);
     }
   }

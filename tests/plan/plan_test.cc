@@ -10,12 +10,12 @@ namespace {
 
 fovea_step_info Step(const TestModel& model, uint32_t step) {
   fovea_step_info info = Sized<fovea_step_info>();
-  EXPECT_EQ(fovea_program_step(model.model, 0, step, &info), FOVEA_OK);
+  EXPECT_EQ(fovea_program_get_step(model.model, 0, step, &info), FOVEA_OK);
   return info;
 }
 uint32_t Phases(const TestModel& model) {
   fovea_program_info info = Sized<fovea_program_info>();
-  EXPECT_EQ(fovea_model_program(model.model, 0, &info), FOVEA_OK);
+  EXPECT_EQ(fovea_model_get_program(model.model, 0, &info), FOVEA_OK);
   return info.phase_count;
 }
 
@@ -272,7 +272,7 @@ Rows RunProgram(RandomProgram& p, const TestModel& model, uint32_t workers, uint
   for (uint32_t v = 0; v < p.inputs; ++v) {
     fovea_view view = {};
     // Spaces that the program does not use have no rows.
-    if (fovea_session_input(session.session, v, &view, nullptr) != FOVEA_OK) continue;
+    if (fovea_session_get_input(session.session, v, &view, nullptr) != FOVEA_OK) continue;
     for (uint32_t i = 0; i < view.rows * view.width; ++i) static_cast<float*>(view.data)[i] = normal(random);
   }
   session.Run();
@@ -324,7 +324,7 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
       EXPECT_LT(step.phase, Phases(model));
       for (uint32_t k = 0; k < step.input_count; ++k) {
         uint32_t input = 0;
-        ASSERT_EQ(fovea_program_step_input(model.model, 0, i, k, &input), FOVEA_OK);
+        ASSERT_EQ(fovea_program_get_step_input(model.model, 0, i, k, &input), FOVEA_OK);
         if (input < p.inputs) continue;
         const fovea_step_info producer = Step(model, input - p.inputs);
         if (input - p.inputs == p.select) {

@@ -18,7 +18,7 @@ cat >"$work/program.c" <<'END'
 fovea_status use(fovea_attention_options* attention, fovea_generate_options* generate, fovea_cache_info* cache) {
   uint64_t (*clock)(void) = fovea_port_ticks;
   fovea_runner runner = fovea_port_run;
-  fovea_stopped stopped = {.struct_size = sizeof(stopped)};
+  fovea_stopped stopped = FOVEA_STOPPED_INIT;
   return attention && generate && cache && clock && runner && stopped.struct_size ? FOVEA_OK : FOVEA_E_STATE;
 }
 END

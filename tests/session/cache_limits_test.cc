@@ -71,7 +71,7 @@ TEST(CacheLimits, ARunThatDoesNotFitChangesNothing) {
   const auto run = [&](const Lengths& lengths, fovea_error* error) {
     texts.session().SetSegments(d.tokens, lengths);
     fovea_view view = {};
-    EXPECT_EQ(fovea_session_input(texts.get(), d.ids, &view, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_get_input(texts.get(), d.ids, &view, nullptr), FOVEA_OK);
     memset(view.data, 0, size_t{view.rows} * view.row_bytes);
     return fovea_session_run(texts.get(), error);
   };
@@ -79,7 +79,7 @@ TEST(CacheLimits, ARunThatDoesNotFitChangesNothing) {
   EXPECT_EQ(run({1, 59}, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 60u);
   EXPECT_EQ(error.found, 61u);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(run({20, 58}, &error), FOVEA_E_ROWS);  // 4 pages, where 64 rows of two texts need 3 at most
   EXPECT_EQ(error.found, 1 * kPageRows);
   EXPECT_EQ(error.expected, 0u);
@@ -120,7 +120,7 @@ TEST(CacheLimits, WrongCalls) {
   fovea_error error = {};
   const uint32_t twice[] = {1, 1}, beyond[] = {0, 3}, three[] = {0, 1, 2};
   EXPECT_EQ(fovea_cache_select(texts.get(), twice, 2, &error), FOVEA_E_OPTION);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(fovea_cache_select(texts.get(), beyond, 2, &error), FOVEA_E_INDEX);
   EXPECT_EQ(error.expected, 3u);
   EXPECT_EQ(fovea_cache_select(texts.get(), three, 3, &error), FOVEA_E_SEGMENTS);
@@ -129,8 +129,8 @@ TEST(CacheLimits, WrongCalls) {
   texts.session().SetInput<int32_t>(0, {3, 4});
   EXPECT_EQ(fovea_session_run(texts.get(), &error), FOVEA_E_SEGMENTS);
   uint32_t rows = 0;
-  EXPECT_EQ(fovea_cache_rows(texts.get(), 3, &rows, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_cache_rows(texts.get(), 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_cache_get_rows(texts.get(), 3, &rows, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_cache_get_rows(texts.get(), 0, nullptr, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_cache_rewind(texts.get(), 3, 0, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_rewind(texts.get(), 0, 1, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(fovea_cache_fork(texts.get(), 3, 0, &error), FOVEA_E_INDEX);
@@ -138,12 +138,12 @@ TEST(CacheLimits, WrongCalls) {
   EXPECT_EQ(fovea_cache_reorder(texts.get(), beyond, 2, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_reorder(texts.get(), nullptr, 2, &error), FOVEA_E_NULL);
   EXPECT_EQ(fovea_cache_reorder(texts.get(), three, 4, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_cache_rows(nullptr, 0, &rows, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_cache_get_rows(nullptr, 0, &rows, &error), FOVEA_E_HANDLE);
 
   // A program without a KV cache has no texts.
   const std::vector<fovea_limit> plain = {{d.texts, 1, 0}, {d.tokens, 8, 0}};
   TestSession whole(d.model, Options(plain));
-  EXPECT_EQ(fovea_cache_rows(whole.session, 0, &rows, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_cache_get_rows(whole.session, 0, &rows, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_select(whole.session, three, 1, &error), FOVEA_E_INDEX);
 }
 

@@ -120,12 +120,12 @@ TEST(Carry, BeginsAsZerosAndIsReset) {
   fovea_error error = {};
   ASSERT_EQ(fovea_session_reset(pair.decode.session, &error), FOVEA_OK);
   fovea_view view = {};
-  EXPECT_EQ(fovea_session_output(pair.decode.session, d.next_state, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_output(pair.decode.session, d.next_state, &view, &error), FOVEA_E_ORDER);
   EXPECT_EQ(pair.Step(d, kWords[0]), expected);
   // The same number of rows keeps the state, another one clears it.
   const std::vector<float> before = pair.decode.Output(d.next_state);
   const auto state = [&] {
-    EXPECT_EQ(fovea_session_input(pair.decode.session, d.state, &view, &error), FOVEA_OK);
+    EXPECT_EQ(fovea_session_get_input(pair.decode.session, d.state, &view, &error), FOVEA_OK);
     const auto* data = static_cast<const float*>(view.data);
     return std::vector<float>(data, data + size_t{view.rows} * view.width);
   };
@@ -302,7 +302,7 @@ TEST(Carry, StepsLinksAndStatesUseNoHeap) {
     fovea_session_link(session, d.in_keys, pair.encode.session, d.keys, &error);
     fovea_session_link(session, d.state, pair.encode.session, d.summary, &error);
     for (int i = 0; i < 3; ++i) {
-      fovea_session_input(session, d.token, &view, &error);
+      fovea_session_get_input(session, d.token, &view, &error);
       memset(view.data, 0, 16);
       fovea_session_run(session, &error);
       fovea_session_saved_size(session, &size, &error);
@@ -352,7 +352,7 @@ TEST(Link, MisuseIsRefused) {
   EXPECT_EQ(error.tensor, d.in_keys);
   EXPECT_EQ(link(d.in_keys, encode, d.keys), FOVEA_OK);
   fovea_view view = {};
-  EXPECT_EQ(fovea_session_input(decode, d.in_keys, &view, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_session_get_input(decode, d.in_keys, &view, &error), FOVEA_E_INDEX);
   pair.decode.SetInput(d.token, kWords[0]);
   EXPECT_EQ(fovea_session_run(decode, &error), FOVEA_OK);
   // The other session's outputs are no longer valid; this session is in the middle of a run.
@@ -386,10 +386,10 @@ TEST(Link, MisuseIsRefused) {
 TEST(Link, ValueInfoNamesWhatCarries) {
   const TinyDecoder& d = Decoder();
   fovea_value_info info = Sized<fovea_value_info>();
-  ASSERT_EQ(fovea_program_value(Model().model, 1, d.state, &info), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_value(Model().model, 1, d.state, &info), FOVEA_OK);
   EXPECT_EQ(info.role, static_cast<uint32_t>(FOVEA_ROLE_INPUT));
   EXPECT_EQ(info.carried_by, d.next_state);
-  ASSERT_EQ(fovea_program_value(Model().model, 1, d.token, &info), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_value(Model().model, 1, d.token, &info), FOVEA_OK);
   EXPECT_EQ(info.carried_by, FOVEA_NONE);
 }
 

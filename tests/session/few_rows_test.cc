@@ -150,8 +150,8 @@ TEST(FewRows, InPiecesAndKeptAndTapped) {
     Results results;
     for (const uint32_t value : keep) results.push_back(bound.session->Output(value));
     for (uint32_t tap = 0; tap < 2; ++tap) {
-      fovea_weights weights = Sized<fovea_weights>();
-      EXPECT_EQ(fovea_session_weights(bound.session->session, tap, &weights, &error), FOVEA_OK) << error.text;
+      fovea_attention_map weights = Sized<fovea_attention_map>();
+      EXPECT_EQ(fovea_session_get_attention_map(bound.session->session, tap, &weights, &error), FOVEA_OK) << error.text;
       for (uint32_t line = 0; line < weights.rows * weights.heads; ++line) {
         const float* first = weights.data + size_t{line} * weights.stride;
         results.emplace_back(first, first + 23);
@@ -212,7 +212,7 @@ TEST(FewRows, NothingIsWrittenBeyondExactMemory) {
       for (const uint32_t rows : {1u, 16u, 63u}) {
         ASSERT_EQ(fovea_session_set_segments(session.get(), wide.encoder.tokens, &rows, 1, &error), FOVEA_OK);
         fovea_view view = {};
-        ASSERT_EQ(fovea_session_input(session.get(), wide.encoder.ids, &view, &error), FOVEA_OK);
+        ASSERT_EQ(fovea_session_get_input(session.get(), wide.encoder.ids, &view, &error), FOVEA_OK);
         memset(view.data, 0, rows * sizeof(int32_t));
         ASSERT_EQ(fovea_session_run(session.get(), &error), FOVEA_OK);
         session.ExpectCanaries();

@@ -29,7 +29,7 @@ class KeptTexts {
   }
   uint32_t Rows(uint32_t text) const {
     uint32_t rows = 0;
-    EXPECT_EQ(fovea_cache_rows(get(), text, &rows, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_cache_get_rows(get(), text, &rows, nullptr), FOVEA_OK);
     return rows;
   }
   fovea_status Rewind(uint32_t text, uint32_t rows) { return fovea_cache_rewind(get(), text, rows, nullptr); }

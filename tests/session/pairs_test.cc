@@ -6,7 +6,7 @@ namespace {
 
 uint64_t PairsOf(const TestSession& session, uint32_t step) {
   uint64_t pairs = 0;
-  EXPECT_EQ(fovea_session_step_pairs(session.session, step, &pairs), FOVEA_OK);
+  EXPECT_EQ(fovea_session_get_step_pairs(session.session, step, &pairs), FOVEA_OK);
   return pairs;
 }
 
@@ -29,7 +29,7 @@ TEST(StepPairs, FollowTheSegments) {
   const std::vector<fovea_limit> limits = {{texts, 4, 0}, {tokens, 20, 0}};
   TestSession session(model, Options(limits));
   uint64_t pairs = 0;
-  EXPECT_EQ(fovea_session_step_pairs(session.session, 1, &pairs), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_step_pairs(session.session, 1, &pairs), FOVEA_E_ORDER);
   for (const Lengths& lengths : {Lengths{5, 0, 1, 2}, Lengths{12}, Lengths{}}) {
     const uint32_t count = std::accumulate(lengths.begin(), lengths.end(), 0u);
     session.SetSegments(texts, {static_cast<uint32_t>(lengths.size())});
@@ -39,7 +39,7 @@ TEST(StepPairs, FollowTheSegments) {
     session.SetInput(x, std::vector<float>(count * 6));
     session.SetInput(asked, std::vector<float>(lengths.size() * 6));
     session.SetInput(marks, marked);
-    EXPECT_EQ(fovea_session_step_pairs(session.session, 4, &pairs), FOVEA_E_ORDER);
+    EXPECT_EQ(fovea_session_get_step_pairs(session.session, 4, &pairs), FOVEA_E_ORDER);
     session.Run();
     uint64_t in_windows = 0, with_first = 0;
     for (const uint32_t length : lengths) {
@@ -70,7 +70,7 @@ TEST(StepPairs, SiblingsThatDisagree) {
   session.SetSegments(keys, {4, 5, 6});
   for (const Lengths& lengths : {Lengths{2, 2}, Lengths{2}, Lengths{1, 1, 1, 1}, Lengths{}}) {
     session.SetSegments(queries, lengths);
-    EXPECT_EQ(fovea_session_step_pairs(session.session, 0, &pairs), FOVEA_E_SEGMENTS);
+    EXPECT_EQ(fovea_session_get_step_pairs(session.session, 0, &pairs), FOVEA_E_SEGMENTS);
     EXPECT_EQ(pairs, 7u);
   }
   session.SetSegments(queries, {1, 2, 0});

@@ -23,7 +23,7 @@ class PromptedGenerator {
     memory_.emplace(needed);
     EXPECT_EQ(fovea_generate_init(&options, memory_->data(), needed, &generator_, nullptr), FOVEA_OK);
     EXPECT_EQ(fovea_generate_start(generator_, nullptr), FOVEA_OK);
-    EXPECT_EQ(fovea_generate_prompts(generator_, prompt_.data(), &length_, 1, 0, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_generate_set_prompts(generator_, prompt_.data(), &length_, 1, 0, nullptr), FOVEA_OK);
   }
 
   fovea_status Next(fovea_generated* step) { return fovea_generate_next(generator_, nullptr, step, nullptr); }

@@ -114,7 +114,7 @@ TEST(RunnerFaults, AreErrorsAndCachedTextsStay) {
       EXPECT_EQ(kept.Rows(0), 9u);
       EXPECT_EQ(kept.Rows(1), 4u);
       fovea_view view = {};
-      EXPECT_EQ(fovea_session_output(kept.get(), Decoder().hidden, &view, &error), FOVEA_E_ORDER);
+      EXPECT_EQ(fovea_session_get_output(kept.get(), Decoder().hidden, &view, &error), FOVEA_E_ORDER);
       runner.RunLate(kWorkers);
       runner.bad_call = UINT32_MAX;
       ASSERT_EQ(fovea_session_run(kept.get(), &error), FOVEA_OK) << error.text;
@@ -195,7 +195,7 @@ TEST(RunnerFaults, AttentionFunction) {
   rows.data = q.data(), rows.rows = kRows, rows.row_stride = kWidth * sizeof(float);
   uint64_t bytes = 0;
   fovea_error error = {};
-  ASSERT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+  ASSERT_EQ(fovea_attention_scratch_size(&options, &bytes, &error), FOVEA_OK) << error.text;
   const AlignedBytes scratch(bytes);
   const auto run = [&](std::vector<float>* to) {
     to->assign(kRows * kWidth, 0.0f);

@@ -85,9 +85,9 @@ TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
     EXPECT_EQ(session.Segments(t.best), (Lengths{2, 0, 1, 2}));
     EXPECT_EQ(session.Segments(t.fine), (Lengths{0, 30, 9, 0, 11}));
     EXPECT_EQ(session.Segments(t.longer), (Lengths{1, 31, 10, 1, 12}));
-    fovea_weights view = Sized<fovea_weights>();
+    fovea_attention_map view = Sized<fovea_attention_map>();
     fovea_error error = {};
-    EXPECT_EQ(fovea_session_weights(session.session, 0, &view, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_session_get_attention_map(session.session, 0, &view, &error), FOVEA_OK) << error.text;
     EXPECT_EQ(view.rows, 55u);
     weights.emplace_back(view.data, view.data + uint64_t{view.rows} * view.heads * view.stride);
     return OutputsOf(session, t);
@@ -131,7 +131,7 @@ TEST(Selected, RowsAreThoseOfOneRun) {
   const auto known = [&] {
     std::vector<fovea_status> statuses;
     for (const uint32_t space : {t.best, t.fine, t.longer}) {
-      statuses.push_back(fovea_session_segments(session.session, space, &offsets, &count, &error));
+      statuses.push_back(fovea_session_get_segments(session.session, space, &offsets, &count, &error));
     }
     return statuses;
   };
@@ -214,9 +214,9 @@ TEST(Selected, NeedExactlyTheirMemory) {
       fovea_session_set_segments(session, t.tokens, shape.of_sentences.data(),
                                  static_cast<uint32_t>(shape.of_sentences.size()), &error);
       fovea_view view;
-      fovea_session_input(session, t.ids, &view, &error);
+      fovea_session_get_input(session, t.ids, &view, &error);
       for (uint32_t i = 0; i < view.rows; ++i) static_cast<int32_t*>(view.data)[i] = static_cast<int32_t>(i % 50);
-      fovea_session_input(session, t.scores, &view, &error);
+      fovea_session_get_input(session, t.scores, &view, &error);
       for (uint32_t i = 0; i < view.rows; ++i) {
         static_cast<float*>(view.data)[i] = static_cast<float>((i * 7919 + turn * 31) % 64);
       }
@@ -293,13 +293,13 @@ TEST(Selected, AShareBoundsWhatASessionReserves) {
       fovea_error error = {};
       ASSERT_EQ(fovea_session_set_segments(session, tokens, lengths.data(), segments, &error), FOVEA_OK) << error.text;
       fovea_view numbers, indices, values;
-      fovea_session_input(session, x, &numbers, &error);
+      fovea_session_get_input(session, x, &numbers, &error);
       for (uint32_t i = 0; i < all; ++i) static_cast<float*>(numbers.data)[i] = static_cast<float>(i * 37 % all);
       ASSERT_EQ(fovea_session_run(session, &error), FOVEA_OK) << error.text;
       uint32_t chosen = 0;
       for (const uint32_t length : lengths) chosen += most(length);
-      ASSERT_EQ(fovea_session_output(session, rows, &indices, &error), FOVEA_OK) << error.text;
-      ASSERT_EQ(fovea_session_output(session, taken, &values, &error), FOVEA_OK) << error.text;
+      ASSERT_EQ(fovea_session_get_output(session, rows, &indices, &error), FOVEA_OK) << error.text;
+      ASSERT_EQ(fovea_session_get_output(session, taken, &values, &error), FOVEA_OK) << error.text;
       EXPECT_EQ(indices.rows, chosen);
       EXPECT_EQ(values.rows, chosen);
       // The two outputs do not overlap.

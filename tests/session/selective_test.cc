@@ -227,9 +227,9 @@ TEST(Selective, ThreeHopsByExtracts) {
   session.SetInput(t.x, t.xs);
   session.Run();
   for (uint32_t hop = 0; hop < 3; ++hop) {
-    fovea_weights view = Sized<fovea_weights>();
+    fovea_attention_map view = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(session.session, hop, &view, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(session.session, hop, &view, &error), FOVEA_OK);
     ASSERT_EQ(view.rows, 5u);
     for (size_t text = 0; text < 5; ++text) {
       for (size_t i = 0; i < kLengths[text]; ++i) {

@@ -85,10 +85,10 @@ TEST(Session, NoHeapAfterInit) {
             fovea_view view;
             fovea_error error;
             fovea_session_set_segments(session.session, e.tokens, lengths, 3, &error);
-            fovea_session_input(session.session, e.ids, &view, &error);
+            fovea_session_get_input(session.session, e.ids, &view, &error);
             memcpy(view.data, ids.data(), ids.size() * sizeof(int32_t));
             fovea_session_run(session.session, &error);
-            fovea_session_output(session.session, e.classes, &view, &error);
+            fovea_session_get_output(session.session, e.classes, &view, &error);
           }
           calls = trap.calls();
         }
@@ -153,7 +153,7 @@ TEST(Session, NeededBytesSucceedAndLessFailsWithTheFigure) {
   const uint32_t lengths[] = {13, 7};
   ASSERT_EQ(fovea_session_set_segments(session, e.tokens, lengths, 2, &error), FOVEA_OK);
   fovea_view view;
-  ASSERT_EQ(fovea_session_input(session, e.ids, &view, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_input(session, e.ids, &view, &error), FOVEA_OK);
   memset(view.data, 0, 20 * sizeof(int32_t));
   ASSERT_EQ(fovea_session_run(session, &error), FOVEA_OK);
   for (const AlignedBytes* bytes : {&fixed, &scratch}) {
@@ -184,9 +184,9 @@ TEST(Session, TapsChangeNoOutputAndRowsSumToOne) {
   session.Run();
   EXPECT_TRUE((Outputs{session.Output(e.hidden), session.Output(e.classes)}) == expected);
   for (uint32_t tap = 0; tap < 2; ++tap) {
-    fovea_weights w = Sized<fovea_weights>();
+    fovea_attention_map w = Sized<fovea_attention_map>();
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_weights(session.session, tap, &w, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_attention_map(session.session, tap, &w, &error), FOVEA_OK);
     EXPECT_EQ(w.rows, 38u);
     EXPECT_EQ(w.heads, 4u);
     EXPECT_EQ(w.stride, 25u);
@@ -211,7 +211,7 @@ TEST(Session, KeepsNamedValuesWithoutChangingOutputs) {
   const std::vector<int32_t> ids = RandomIds(40, 50, 6);
   const Outputs expected = RunOnce(model, e, Options(limits), {33, 7}, ids);
   fovea_program_info program = Sized<fovea_program_info>();
-  ASSERT_EQ(fovea_model_program(model.model, 0, &program), FOVEA_OK);
+  ASSERT_EQ(fovea_model_get_program(model.model, 0, &program), FOVEA_OK);
   std::vector<uint32_t> keep;
   for (uint32_t v = 1; v < program.value_count; ++v) keep.push_back(v);
   fovea_session_options options = Options(limits, 1, 16);
@@ -246,22 +246,22 @@ TEST(Session, OrderLimitsAndIds) {
   uint32_t left = 0;
   EXPECT_EQ(fovea_session_run(s.session, &error), FOVEA_E_ORDER);
   EXPECT_EQ(fovea_session_advance(s.session, 1, &left, &error), FOVEA_E_ORDER);
-  EXPECT_EQ(fovea_session_input(s.session, e.ids, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_input(s.session, e.ids, &view, &error), FOVEA_E_ORDER);
   const uint32_t long_lengths[] = {31, 1}, many[] = {1, 1, 1}, full[] = {30, 11}, good[] = {30, 10};
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, long_lengths, 2, &error), FOVEA_E_LENGTH);
   EXPECT_EQ(error.expected, 30u);
-  EXPECT_EQ(error.byte, 0u);
+  EXPECT_EQ(error.index, 0u);
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, many, 3, &error), FOVEA_E_SEGMENTS);
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, full, 2, &error), FOVEA_E_ROWS);
   EXPECT_EQ(fovea_session_set_segments(s.session, 9, good, 2, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_session_set_segments(s.session, e.tokens, nullptr, 2, &error), FOVEA_E_NULL);
   ASSERT_EQ(fovea_session_set_segments(s.session, e.tokens, good, 2, &error), FOVEA_OK);
-  EXPECT_EQ(fovea_session_output(s.session, e.classes, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_output(s.session, e.classes, &view, &error), FOVEA_E_ORDER);
   std::vector<int32_t> ids = RandomIds(40, 50, 7);
   ids[17] = 50;
   s.SetInput(e.ids, ids);
   EXPECT_EQ(fovea_session_run(s.session, &error), FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 17u);
+  EXPECT_EQ(error.index, 17u);
   EXPECT_EQ(error.expected, 50u);
   ids[17] = -1;
   s.SetInput(e.ids, ids);
@@ -269,8 +269,8 @@ TEST(Session, OrderLimitsAndIds) {
   ids[17] = 49;
   s.SetInput(e.ids, ids);
   EXPECT_EQ(fovea_session_run(s.session, &error), FOVEA_OK);
-  EXPECT_EQ(fovea_session_output(s.session, e.ids, &view, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_session_input(s.session, e.classes, &view, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_session_get_output(s.session, e.ids, &view, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_session_get_input(s.session, e.classes, &view, &error), FOVEA_E_INDEX);
   // In pieces: the same result.
   const std::vector<float> expected = s.Output(e.classes);
   ASSERT_EQ(fovea_session_begin(s.session, &error), FOVEA_OK);
@@ -280,14 +280,14 @@ TEST(Session, OrderLimitsAndIds) {
     ++pieces;
   } while (left > 0);
   fovea_program_info program = Sized<fovea_program_info>();
-  fovea_model_program(model.model, 0, &program);
+  fovea_model_get_program(model.model, 0, &program);
   EXPECT_EQ(pieces, program.phase_count);
   EXPECT_EQ(s.Output(e.classes), expected);
   // Cancelling between pieces.
   ASSERT_EQ(fovea_session_begin(s.session, &error), FOVEA_OK);
   fovea_session_cancel(s.session);
   EXPECT_EQ(fovea_session_advance(s.session, 1, &left, &error), FOVEA_E_CANCELLED);
-  EXPECT_EQ(fovea_session_output(s.session, e.classes, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_output(s.session, e.classes, &view, &error), FOVEA_E_ORDER);
   s.Run();
   EXPECT_EQ(s.Output(e.classes), expected);
   // A run without texts is valid.

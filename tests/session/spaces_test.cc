@@ -76,7 +76,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   b.SetOutput(rows);
   const TestModel model(b.Blob());
   fovea_space_info space = Sized<fovea_space_info>();
-  ASSERT_EQ(fovea_model_space(model.model, chosen, &space), FOVEA_OK);
+  ASSERT_EQ(fovea_model_get_space(model.model, chosen, &space), FOVEA_OK);
   EXPECT_EQ(space.is_input, 0u);
   EXPECT_EQ(space.max_segment_rows, 2u);
   const std::vector<fovea_limit> limits = {{texts, 3, 0}, {tokens, 9, 0}};
@@ -85,7 +85,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   uint32_t count = 0, left = 0;
   fovea_error error = {};
   fovea_view view = {};
-  const auto segments = [&] { return fovea_session_segments(session.session, chosen, &offsets, &count, &error); };
+  const auto segments = [&] { return fovea_session_get_segments(session.session, chosen, &offsets, &count, &error); };
   EXPECT_EQ(segments(), FOVEA_E_ORDER);
   EXPECT_EQ(fovea_session_set_segments(session.session, chosen, &count, 1, &error), FOVEA_E_INDEX);
   session.SetSegments(tokens, {4, 0, 5});
@@ -106,7 +106,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ROWS);
   EXPECT_EQ(error.step, 0u);
   EXPECT_EQ(segments(), FOVEA_E_ORDER);
-  EXPECT_EQ(fovea_session_output(session.session, rows, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_output(session.session, rows, &view, &error), FOVEA_E_ORDER);
   session.SetInput(mask, std::vector<int32_t>(9, 0));
   session.Run();
   EXPECT_EQ(session.Segments(chosen), (Lengths{0, 0, 0}));
@@ -131,7 +131,7 @@ TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
   b.SetOutput(b.Op(OpCode::kPool, {y}, {}, patches, 2, {{Attribute::kKind, 2}}));
   const TestModel model(b.Blob());
   fovea_space_info space = Sized<fovea_space_info>();
-  ASSERT_EQ(fovea_model_space(model.model, pixels, &space), FOVEA_OK);
+  ASSERT_EQ(fovea_model_get_space(model.model, pixels, &space), FOVEA_OK);
   EXPECT_EQ(space.is_input, 0u);
   EXPECT_EQ(space.max_segment_rows, 4u);
   const std::vector<fovea_limit> limits = {{images, 5, 0}};
@@ -139,14 +139,14 @@ TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
   fovea_error error = {};
   fovea_view view = {};
   const uint32_t wrong[] = {4, 4, 4};
-  EXPECT_EQ(fovea_session_input(session.session, x, &view, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_input(session.session, x, &view, &error), FOVEA_E_ORDER);
   EXPECT_EQ(fovea_session_set_segments(session.session, pixels, wrong, 3, &error), FOVEA_E_INDEX);
   for (const uint32_t count : {2u, 5u, 0u, 1u}) {
     session.SetSegments(images, {count});
     EXPECT_EQ(session.Segments(patches), (Lengths(count, 3)));
     EXPECT_EQ(session.Segments(pixels), (Lengths(count * 3, 4)));
     EXPECT_EQ(session.Segments(half), (Lengths(count * 3, 2)));
-    ASSERT_EQ(fovea_session_input(session.session, x, &view, &error), FOVEA_OK);
+    ASSERT_EQ(fovea_session_get_input(session.session, x, &view, &error), FOVEA_OK);
     EXPECT_EQ(view.rows, count * 12);
     session.Run();
   }
@@ -171,7 +171,7 @@ TEST(Spaces, SpacesThatFollowNeedExactlyTheirMemory) {
     fovea_session_set_segments(session, t.tokens, lengths.data(), static_cast<uint32_t>(lengths.size()), &error);
     for (const uint32_t input : {t.x, t.pixels}) {
       fovea_view view;
-      fovea_session_input(session, input, &view, &error);
+      fovea_session_get_input(session, input, &view, &error);
       for (uint32_t i = 0; i < view.rows * view.width; ++i) {
         static_cast<float*>(view.data)[i] = static_cast<float>(i * 7919 % 64) - 32;
       }
@@ -246,7 +246,7 @@ TEST(Spaces, StridedSegmentsBoundTheirSource) {
       uint32_t longest = 0;
       while (StridedRows(longest + 1, ends) <= positions) ++longest;
       fovea_space_info info = Sized<fovea_space_info>();
-      ASSERT_EQ(fovea_model_space(model.model, tokens, &info), FOVEA_OK);
+      ASSERT_EQ(fovea_model_get_space(model.model, tokens, &info), FOVEA_OK);
       EXPECT_EQ(info.max_segment_rows, longest);
     }
   }
@@ -261,7 +261,7 @@ TEST(Spaces, SelectionsThatNobodyReads) {
   b.SetOutput(b.Op(OpCode::kScale, {x}, {}, tokens, 1));
   const TestModel model(b.Blob());
   fovea_step_info step = Sized<fovea_step_info>();
-  ASSERT_EQ(fovea_program_step(model.model, 0, 0, &step), FOVEA_OK);
+  ASSERT_EQ(fovea_program_get_step(model.model, 0, 0, &step), FOVEA_OK);
   EXPECT_EQ(step.tile_local, 0u);
   const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 4000, 0}};
   TestSession session(model, Options(limits, 1, 1));

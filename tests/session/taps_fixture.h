@@ -70,7 +70,7 @@ struct TapLines {
   bool operator==(const TapLines& other) const { return query_rows == other.query_rows && lines == other.lines; }
 };
 
-inline TapLines ReadDense(const TestSession& session, const fovea_weights& w, bool parent) {
+inline TapLines ReadDense(const TestSession& session, const fovea_attention_map& w, bool parent) {
   TapLines read;
   const Lengths keys = session.Segments(w.key_space), queries = session.Segments(w.query_space);
   for (uint32_t r = 0; r < w.rows; ++r) {
@@ -91,7 +91,7 @@ inline TapLines ReadDense(const TestSession& session, const fovea_weights& w, bo
 }
 
 // Reads all three layouts, which must be equal.
-inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea_weights& w) {
+inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea_attention_map& w) {
   const size_t lines = size_t{w.rows} * w.heads;
   TapLines read;
   read.lines.assign(lines, std::vector<float>(w.key_rows));
@@ -103,7 +103,7 @@ inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea
     std::vector<uint32_t> line_of(layout == FOVEA_SPARSE_CSR ? 0 : w.entries);
     std::vector<uint32_t> key_of(layout == FOVEA_SPARSE_CSC ? 0 : w.entries);
     std::vector<float> values(w.entries);
-    fovea_sparse arrays = {};
+    fovea_sparse_map arrays = {};
     arrays.struct_size = sizeof(arrays);
     arrays.layout = layout;
     arrays.offsets = offsets.data();
@@ -113,7 +113,7 @@ inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea
     arrays.values = values.data();
     arrays.entry_capacity = w.entries;
     fovea_error error = {};
-    EXPECT_EQ(fovea_session_sparse(session.session, tap, &arrays, &error), FOVEA_OK) << error.text;
+    EXPECT_EQ(fovea_session_get_sparse_map(session.session, tap, &arrays, &error), FOVEA_OK) << error.text;
     std::vector<std::vector<float>>& to = layout == FOVEA_SPARSE_CSR ? read.lines : others[layout - 1];
     uint64_t major = 0, before_major = UINT64_MAX, before_minor = 0;
     if (!offsets.empty()) {
@@ -140,9 +140,9 @@ inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea
 }
 
 inline TapLines ReadTap(const TestSession& session, uint32_t tap, bool parent) {
-  fovea_weights w = Sized<fovea_weights>();
+  fovea_attention_map w = Sized<fovea_attention_map>();
   fovea_error error = {};
-  EXPECT_EQ(fovea_session_weights(session.session, tap, &w, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_session_get_attention_map(session.session, tap, &w, &error), FOVEA_OK) << error.text;
   TapLines read = w.form == FOVEA_TAP_SPARSE ? ReadSparse(session, tap, w) : ReadDense(session, w, parent);
   read.query_rows.assign(w.query_rows, w.query_rows + w.rows);
   return read;

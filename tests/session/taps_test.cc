@@ -205,7 +205,7 @@ TEST(Taps, ExactMemory) {
 TEST(Taps, Scores) {
   std::vector<std::vector<float>> kept;
   uint32_t stride = 0;
-  for (const uint32_t what : {FOVEA_KEEP_WEIGHTS, FOVEA_KEEP_SCORES}) {
+  for (const uint32_t what : {FOVEA_KEEP_ATTENTION, FOVEA_KEEP_SCORES}) {
     TapProgram program(Queries::kKeys, kWindow);
     fovea_tap tap = TapOf(program.step, FOVEA_TAP_DENSE);
     tap.what = what;
@@ -214,8 +214,8 @@ TEST(Taps, Scores) {
     fovea_session_options options = WithTap(Options(c.limits(), 2, 5), &tap);
     TestSession session(c.model(), options);
     c.Run(&session);
-    fovea_weights w = Sized<fovea_weights>();
-    ASSERT_EQ(fovea_session_weights(session.session, 0, &w, nullptr), FOVEA_OK);
+    fovea_attention_map w = Sized<fovea_attention_map>();
+    ASSERT_EQ(fovea_session_get_attention_map(session.session, 0, &w, nullptr), FOVEA_OK);
     stride = w.stride;
     const Lengths lengths = session.Segments(tokens);
     size_t line = 0;
@@ -264,13 +264,13 @@ TEST(Taps, NoHeap) {
   {
     fovea::testing::HeapTrap trap;
     fovea_error error;
-    fovea_weights w = Sized<fovea_weights>();
+    fovea_attention_map w = Sized<fovea_attention_map>();
     fovea_session_run(session.session, &error);
-    fovea_session_weights(session.session, 0, &w, &error);
+    fovea_session_get_attention_map(session.session, 0, &w, &error);
     for (uint32_t layout = 0; layout < 3; ++layout) {
-      fovea_sparse arrays = {sizeof(arrays), 1000,        10000,         offsets.data(),
-                             lines.data(),   keys.data(), values.data(), layout};
-      fovea_session_sparse(session.session, 0, &arrays, &error);
+      fovea_sparse_map arrays = {sizeof(arrays), 1000,        10000,         offsets.data(),
+                                 lines.data(),   keys.data(), values.data(), layout};
+      fovea_session_get_sparse_map(session.session, 0, &arrays, &error);
     }
     calls = trap.calls();
   }
@@ -359,20 +359,20 @@ TEST(Taps, ReadingIsChecked) {
   const TapCase c(std::move(program), kKeys, {});
   fovea_session_options options = WithTap(Options(c.limits()), &tap);
   fovea_error error = {};
-  fovea_weights w = Sized<fovea_weights>();
-  fovea_sparse arrays = {};
+  fovea_attention_map w = Sized<fovea_attention_map>();
+  fovea_sparse_map arrays = {};
   arrays.struct_size = sizeof(arrays);
   TestSession session(c.model(), options);
-  EXPECT_EQ(fovea_session_weights(session.session, 0, &w, &error), FOVEA_E_ORDER);
-  EXPECT_EQ(fovea_session_sparse(session.session, 0, &arrays, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_attention_map(session.session, 0, &w, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_get_sparse_map(session.session, 0, &arrays, &error), FOVEA_E_ORDER);
   c.Run(&session);
-  ASSERT_EQ(fovea_session_weights(session.session, 0, &w, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_get_attention_map(session.session, 0, &w, &error), FOVEA_OK);
   EXPECT_EQ(w.data, nullptr);
-  EXPECT_EQ(fovea_session_weights(session.session, 1, &w, &error), FOVEA_E_INDEX);
-  const auto read = [&] { return fovea_session_sparse(session.session, 0, &arrays, &error); };
-  EXPECT_EQ(fovea_session_sparse(session.session, 1, &arrays, &error), FOVEA_E_INDEX);
-  EXPECT_EQ(fovea_session_sparse(session.session, 0, nullptr, &error), FOVEA_E_NULL);
-  EXPECT_EQ(fovea_session_sparse(nullptr, 0, &arrays, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_session_get_attention_map(session.session, 1, &w, &error), FOVEA_E_INDEX);
+  const auto read = [&] { return fovea_session_get_sparse_map(session.session, 0, &arrays, &error); };
+  EXPECT_EQ(fovea_session_get_sparse_map(session.session, 1, &arrays, &error), FOVEA_E_INDEX);
+  EXPECT_EQ(fovea_session_get_sparse_map(session.session, 0, nullptr, &error), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_session_get_sparse_map(nullptr, 0, &arrays, &error), FOVEA_E_HANDLE);
   arrays.layout = 3;
   EXPECT_EQ(read(), FOVEA_E_OPTION);
   arrays.layout = FOVEA_SPARSE_CSC;
@@ -397,7 +397,7 @@ TEST(Taps, ReadingIsChecked) {
   TestSession dense(c.model(), options);
   c.Run(&dense);
   arrays.struct_size = sizeof(arrays);
-  EXPECT_EQ(fovea_session_sparse(dense.session, 0, &arrays, &error), FOVEA_E_OPTION);
+  EXPECT_EQ(fovea_session_get_sparse_map(dense.session, 0, &arrays, &error), FOVEA_E_OPTION);
 }
 
 // An array of a later version's taps, which are longer.
@@ -425,7 +425,7 @@ TEST(Taps, OfAnotherVersion) {
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_OPTION);
   taps[1].tap.struct_size = sizeof(fovea_tap);
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   options.tap_count = 1;
   for (const size_t size : {size_t{0}, sizeof(fovea_tap) - 8, sizeof(fovea_tap) + 4}) {
     taps[0].tap.struct_size = size;

@@ -162,7 +162,7 @@ void TestSession::Run() {
 std::vector<float> TestSession::Output(uint32_t value) const {
   fovea_view view = {};
   fovea_error error = {};
-  EXPECT_EQ(fovea_session_output(session, value, &view, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_session_get_output(session, value, &view, &error), FOVEA_OK) << error.text;
   const float* data = static_cast<const float*>(view.data);
   return std::vector<float>(data, data + size_t{view.rows} * view.width);
 }
@@ -178,7 +178,7 @@ Lengths TestSession::Segments(uint32_t space) const {
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
   fovea_error error = {};
-  EXPECT_EQ(fovea_session_segments(session, space, &offsets, &count, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_session_get_segments(session, space, &offsets, &count, &error), FOVEA_OK) << error.text;
   Lengths lengths;
   for (uint32_t i = 0; i < count; ++i) lengths.push_back(offsets[i + 1] - offsets[i]);
   return lengths;

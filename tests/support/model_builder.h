@@ -99,7 +99,7 @@ struct TestSession {
     static_assert(sizeof(T) == 4, "f32 or i32");
     fovea_view view = {};
     fovea_error error = {};
-    ASSERT_EQ(fovea_session_input(session, value, &view, &error), FOVEA_OK) << error.text;
+    ASSERT_EQ(fovea_session_get_input(session, value, &view, &error), FOVEA_OK) << error.text;
     ASSERT_EQ(entries.size(), size_t{view.rows} * view.width);
     if (!entries.empty()) memcpy(view.data, entries.data(), entries.size() * sizeof(T));
   }

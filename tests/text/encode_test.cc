@@ -109,14 +109,14 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   EXPECT_TRUE(section_.Encode(text, nullptr, {}, 5).status.ok());
   e = section_.Encode("ab\xff the");
   EXPECT_EQ(e.status.code, FOVEA_E_UTF8);
-  EXPECT_EQ(e.error.byte, 2u);
+  EXPECT_EQ(e.error.index, 2u);
   for (const char* bad : {"a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
     EXPECT_EQ(section_.Encode(bad).status.code, FOVEA_E_UTF8) << bad;
   }
   // U+FFFD itself is valid.
   EXPECT_TRUE(section_.Encode("\xef\xbf\xbd").status.ok());
 
-  const uint64_t needed = text::WorkspaceSize(section_.tokenizer(), 3);
+  const uint64_t needed = text::ScratchSize(section_.tokenizer(), 3);
   std::vector<uint8_t> memory(needed + 128);
   uint8_t* const aligned = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
   fovea_error error;
@@ -131,7 +131,7 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   EXPECT_EQ(
       text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
       FOVEA_E_MISALIGNED);
-  EXPECT_EQ(text::WorkspaceSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
+  EXPECT_EQ(text::ScratchSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
 }
 
 TEST_F(WordPieceText, Decode) {
@@ -146,7 +146,7 @@ TEST_F(WordPieceText, Decode) {
   uint64_t size = 0;
   uint8_t out[3];
   EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 2, {}, reporter, out, 3, &size).code, FOVEA_E_ID);
-  EXPECT_EQ(error.byte, 1u);
+  EXPECT_EQ(error.index, 1u);
   EXPECT_EQ(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 2, &size).code, FOVEA_E_CAPACITY);
   EXPECT_EQ(error.expected, 3u);
   EXPECT_TRUE(text::Decode(section_.tokenizer(), bad, 1, {}, reporter, out, 3, &size).ok());

@@ -42,10 +42,10 @@ class TextSection {
   Encoded Encode(const std::string& a, const std::string* b, const text::EncodeOptions& options,
                  size_t capacity = size_t{1} << 16) const {
     Encoded e;
-    const uint64_t needed = text::WorkspaceSize(tokenizer_, std::max(a.size(), b == nullptr ? 0 : b->size()));
+    const uint64_t needed = text::ScratchSize(tokenizer_, std::max(a.size(), b == nullptr ? 0 : b->size()));
     EXPECT_NE(needed, UINT64_MAX);
     // Exactly the memory that was asked for, so that the address sanitizer sees any byte beyond it.
-    std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(64, std::max<uint64_t>(needed, 64)), std::free);
+    std::unique_ptr<void, void (*)(void*)> scratch(std::aligned_alloc(64, std::max<uint64_t>(needed, 64)), std::free);
     std::vector<int32_t> ids(capacity), types(capacity);
     std::vector<uint8_t> special(capacity);
     std::vector<uint32_t> ranges(2 * capacity);
@@ -56,7 +56,7 @@ class TextSection {
     if (b != nullptr) bytes_b.assign(b->begin(), b->end());
     const text::TextInput first{bytes_a.data(), bytes_a.size()}, second{bytes_b.data(), bytes_b.size()};
     Reporter reporter(&e.error);
-    e.status = text::Encode(tokenizer_, first, b == nullptr ? nullptr : &second, options, workspace.get(), needed,
+    e.status = text::Encode(tokenizer_, first, b == nullptr ? nullptr : &second, options, scratch.get(), needed,
                             reporter, &arrays, &e.result);
     if (!e.status.ok()) return e;
     e.ids.assign(ids.begin(), ids.begin() + static_cast<long>(arrays.count));

@@ -7,8 +7,8 @@
 int main(void) {
   static const float queries[6][4] = {{0}}, keys[6][4] = {{0}}, values[6][1] = {{1}, {2}, {3}, {4}, {5}, {6}};
   float outputs[6][1];
-  fovea_attention_pattern pattern;
-  fovea_attention_options options;
+  fovea_attention_pattern pattern = FOVEA_ATTENTION_PATTERN_INIT; /* Zero means the default everywhere. */
+  fovea_attention_options options = FOVEA_ATTENTION_OPTIONS_INIT;
   fovea_attention_rows q, k, v;
   fovea_attention_out out;
   fovea_error error;
@@ -17,12 +17,8 @@ int main(void) {
   char* scratch;
   int i;
 
-  memset(&pattern, 0, sizeof(pattern)); /* Zero means the default everywhere. */
-  pattern.struct_size = sizeof(pattern);
   pattern.window = FOVEA_WINDOW_SIDES;
   pattern.left = 2;
-  memset(&options, 0, sizeof(options));
-  options.struct_size = sizeof(options);
   options.d_k = 4;
   options.d_v = 1;
   options.pattern = &pattern;
@@ -36,7 +32,7 @@ int main(void) {
   out.data = &outputs[0][0];
   out.rows = 6;
 
-  if (fovea_attention_scratch(&options, &size, &error) != FOVEA_OK) {
+  if (fovea_attention_scratch_size(&options, &size, &error) != FOVEA_OK) {
     fprintf(stderr, "%s\n", error.text);
     return 1;
   }

@@ -37,7 +37,7 @@ uint64_t CountKeys(const CostKeys& keys, uint32_t n) {
   options.kept = &kept;
   uint64_t bytes = 0;
   fovea_error error = {};
-  EXPECT_EQ(fovea_attention_scratch(&options, &bytes, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_attention_scratch_size(&options, &bytes, &error), FOVEA_OK) << error.text;
   const tools::Memory scratch = tools::Allocate(bytes);
   fovea_attention_rows rows = {};
   rows.data = ones.data();

@@ -123,7 +123,7 @@ std::vector<uint8_t*> OutsideInputs(const Model& model, const Session& session) 
   std::vector<bool> inside(session.sizes().scratch_size);
   for (const uint32_t value : tools::InputsOf(model, session.request().program)) {
     fovea_view view = {};
-    EXPECT_EQ(fovea_session_input(session.get(), value, &view, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_get_input(session.get(), value, &view, nullptr), FOVEA_OK);
     auto* const data = static_cast<uint8_t*>(view.data);
     if (data < scratch || data >= scratch + inside.size()) continue;  // carried
     std::fill_n(inside.begin() + (data - scratch), size_t{view.rows} * view.row_bytes, true);

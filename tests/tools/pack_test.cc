@@ -40,7 +40,7 @@ std::vector<json> PackedOf(const std::string& path) {
 
 bool UsesPacked(const std::string& path) { return FoveaJson({"inspect", path, "--json"})["uses_packed"]; }
 
-bool LibraryPacks() { return fovea_pack_target(0) != nullptr; }
+bool LibraryPacks() { return fovea_pack_get_target(0) != nullptr; }
 
 TEST(Pack, ForThisMachineInPlace) {
   if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
@@ -145,8 +145,8 @@ TEST(Pack, WrongUseIsRefused) {
     refused({"pack", plain, "--target", "sparc"}, part);
     refused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--pack", "sparc"}, part);
   }
-  for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
-    refused({"pack", plain, "--target", "sparc"}, fovea_pack_target(i));
+  for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
+    refused({"pack", plain, "--target", "sparc"}, fovea_pack_get_target(i));
   }
   refused({"pack"}, "BLOB");
   refused({"pack", Temporary("missing.fovea")}, "missing.fovea");

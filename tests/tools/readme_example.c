@@ -51,11 +51,11 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
   fovea_error error;
   fovea_model* model;
   fovea_session* session;
-  fovea_text_tokens tokens;
-  fovea_session_options options;
+  fovea_text_tokens tokens = FOVEA_TEXT_TOKENS_INIT;
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
   fovea_view logits;
-  uint64_t work_size = 0;
-  void* work;
+  uint64_t scratch_size = 0;
+  void* scratch;
   const float* scores;
   uint32_t i, best = 0;
 
@@ -64,19 +64,15 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
     return failed("model", &error);
   }
   /* Text to token ids, in memory whose exact size depends on the text's length. */
-  if (fovea_text_workspace_size(model, strlen(text), &work_size, &error) != FOVEA_OK) return failed("text", &error);
-  work = get_memory(blocks, work_size);
-  memset(&tokens, 0, sizeof(tokens));
-  tokens.struct_size = sizeof(tokens);
+  if (fovea_text_scratch_size(model, strlen(text), &scratch_size, &error) != FOVEA_OK) return failed("text", &error);
+  scratch = get_memory(blocks, scratch_size);
   tokens.capacity = MAX_TOKENS;
   tokens.ids = ids;
   tokens.types = types;
-  if (fovea_text_encode(model, text, strlen(text), NULL, 0, NULL, work, work_size, &tokens, &error) != FOVEA_OK) {
+  if (fovea_text_encode(model, text, strlen(text), NULL, 0, NULL, scratch, scratch_size, &tokens, &error) != FOVEA_OK) {
     return failed("text", &error);
   }
-  /* Once: a session for up to so many tokens. Any number of runs may follow. */
-  memset(&options, 0, sizeof(options));
-  options.struct_size = sizeof(options);
+  /* Once: a session for up to this many tokens. Any number of runs may follow. */
   options.rows = tokens.count;
   if (fovea_session_make(model, &options, get_memory, blocks, &session, &error) != FOVEA_OK) {
     return failed("session", &error);
@@ -89,7 +85,7 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
   for (i = 1; i < logits.width; ++i) {
     if (scores[i] > scores[best]) best = i;
   }
-  puts(fovea_model_label(model, best));
+  puts(fovea_model_get_label(model, best));
   return 0;
 }
 

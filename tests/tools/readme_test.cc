@@ -18,12 +18,17 @@ TEST(Readme, QuotesTheExamples) {
     const std::string example = tools::ReadFile(source + "/" + name);
     EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos) << "copy " << name << " into README.md";
   }
+  // The part that uses the library.
+  const std::string example = tools::ReadFile(source + "/tests/tools/cpp_example.cc");
+  const std::string part =
+      example.substr(example.find("fovea::Result"), example.find("\nint main") - example.find("fovea::Result"));
+  EXPECT_NE(readme.find("```cpp\n" + part + "```"), std::string::npos) << "copy cpp_example.cc into README.md:" << part;
 }
 
 #ifdef FOVEA_README_EXAMPLE
-TEST(Readme, ExampleRuns) {
-  const std::string command =
-      std::string(FOVEA_README_EXAMPLE) + " " + TinyBlob("sequence") + " 'soup in the harbour' 2>&1";
+// An example prints the class that the command finds.
+void ExpectClass(const std::string& program_path) {
+  const std::string command = program_path + " " + TinyBlob("sequence") + " 'soup in the harbour' 2>&1";
   FILE* program = popen(command.c_str(), "r");
   ASSERT_NE(program, nullptr);
   char line[256] = "";
@@ -34,6 +39,9 @@ TEST(Readme, ExampleRuns) {
   label.erase(label.find_last_not_of('\n') + 1);
   EXPECT_NE(classes.find(" " + label + "\n"), std::string::npos) << classes << line;
 }
+
+TEST(Readme, ExampleRuns) { ExpectClass(FOVEA_README_EXAMPLE); }
+TEST(Readme, CppExampleRuns) { ExpectClass(FOVEA_CPP_EXAMPLE); }
 #endif
 
 #ifdef FOVEA_ATTENTION_EXAMPLE

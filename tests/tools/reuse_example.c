@@ -65,9 +65,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
   /* Two parts of one model: tokens to rows of sentences, rows of sentences to a class. Their weights are the same
    * memory. */
   fovea_session *lower, *upper;
-  fovea_session_options options;
-  memset(&options, 0, sizeof(options));
-  options.struct_size = sizeof(options);
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
   options.rows = TOKENS;
   TRY(fovea_model_find_program(model, "encode_sentences", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &lower, &error));
@@ -75,11 +73,9 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
   TRY(fovea_model_find_program(model, "encode_document", &options.program));
   TRY(fovea_session_make(model, &options, get, NULL, &upper, &error));
   uint32_t rows, space;
-  fovea_value_info info;
-  memset(&info, 0, sizeof(info));
-  info.struct_size = sizeof(info);
+  fovea_value_info info = FOVEA_VALUE_INFO_INIT;
   TRY(fovea_program_find_value(model, options.program, "sentence_rows", &rows));
-  TRY(fovea_program_value(model, options.program, rows, &info));
+  TRY(fovea_program_get_value(model, options.program, rows, &info));
   space = info.space;
 
   static document documents[2];
@@ -92,7 +88,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
     d->sentences.struct_size = sizeof(d->sentences);
     d->sentences.capacity = SENTENCES;
     d->sentences.lengths = d->lengths;
-    TRY(fovea_text_workspace_size(model, length, &room, &error));
+    TRY(fovea_text_scratch_size(model, length, &room, &error));
     TRY(fovea_text_encode_document(model, texts[i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
                                    &error));
     d->rows = (float*)get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
@@ -119,13 +115,13 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
 
     uint32_t count = (uint32_t)d->sentences.count, best = 0;
     TRY(fovea_session_set_segments(upper, space, &count, 1, &error));
-    TRY(fovea_session_input(upper, rows, &view, &error));
+    TRY(fovea_session_get_input(upper, rows, &view, &error));
     memcpy(view.data, d->rows, (size_t)count * info.width * sizeof(float));
     TRY(fovea_session_run(upper, &error));
     TRY(fovea_session_find_output(upper, "logits", &view, &error));
     const float* scores = (const float*)view.data;
     for (uint32_t c = 1; c < view.width; ++c) best = scores[c] > scores[best] ? c : best;
-    printf("%s, %u of %u sentences encoded\n", fovea_model_label(model, best), encoded, count);
+    printf("%s, %u of %u sentences encoded\n", fovea_model_get_label(model, best), encoded, count);
   }
   return 0;
 }

@@ -96,7 +96,7 @@ TEST_F(GenerationHeader, OfAnEncoderAndItsDecoder) {
   const uint32_t program = static_cast<uint32_t>(header_.numbers.at("DECODE_PROGRAM"));
   uint32_t linked[8], count = 0;
   fovea_error error = {};
-  ASSERT_EQ(fovea_generate_linked(model_->get(), program, linked, 8, &count, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_generate_get_linked(model_->get(), program, linked, 8, &count, &error), FOVEA_OK);
   const tools::Session decode = Check("DECODE", {linked, linked + count});
   CheckGenerator(decode, &encode, 0);
 }
@@ -112,7 +112,7 @@ TEST_F(GenerationHeader, HasWhatTextsNeed) {
   Make("tools/train/package-writer", {"--rows", "24", "--max-tokens", "40", "--text-bytes", "1000"});
   EXPECT_EQ(header_.numbers.at("LONGEST_TEXT"), 1000u);
   uint64_t needed = 0;
-  ASSERT_EQ(fovea_text_workspace_size(model_->get(), 1000, &needed, nullptr), FOVEA_OK);
+  ASSERT_EQ(fovea_text_scratch_size(model_->get(), 1000, &needed, nullptr), FOVEA_OK);
   EXPECT_EQ(header_.numbers.at("TEXT_BYTES"), needed);
   const CommandResult without = Fovea({"inspect", blob_, "--rows", "24", "--header"});
   EXPECT_EQ(without.out.find("TEXT"), std::string::npos) << without.out;

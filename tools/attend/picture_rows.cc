@@ -82,7 +82,7 @@ std::optional<uint64_t> PictureRows::RowsOfPicture(uint32_t space) const {
 
 PictureRows::Boxes PictureRows::Arranged(const Boxes& from, uint32_t step, uint32_t output) const {
   uint32_t tensor = 0;
-  if (fovea_program_step_tensor(model_.get(), program_, step, 0, &tensor) != FOVEA_OK) return {};
+  if (fovea_program_get_step_tensor(model_.get(), program_, step, 0, &tensor) != FOVEA_OK) return {};
   const fovea_tensor_info table = model_.Tensor(tensor);
   const std::optional<uint64_t> rows = RowsOfPicture(model_.Value(program_, output).space);
   if (!rows || table.type != FOVEA_TYPE_I32 || table.rows == 0 || *rows % table.rows != 0) return {};

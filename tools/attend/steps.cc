@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-void AddDense(const AttentionRecord& record, const fovea_weights& weights, RecordStep* step) {
+void AddDense(const AttentionRecord& record, const fovea_attention_map& weights, RecordStep* step) {
   const std::vector<uint32_t>& offsets = record.spaces[step->key_space].offsets;
   step->line_offsets = {0};
   for (size_t r = 0; r < step->rows.size(); ++r) {
@@ -55,7 +55,7 @@ void AddSteps(const Model& model, const Session& session, const TapPlan& plan, R
   for (uint32_t tap = 0; tap < plan.steps.size(); ++tap) {
     const TappedStep& tapped = plan.steps[tap];
     const fovea_tap& asked = plan.taps[tap];
-    const fovea_weights weights = session.Weights(tap);
+    const fovea_attention_map weights = session.Weights(tap);
     RecordStep step;
     step.name = tapped.name;
     step.layer = tapped.layer;

@@ -42,7 +42,7 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
     for (const int32_t id : ids) {
       const char* piece = nullptr;
       uint32_t size = 0;
-      const bool known = has_text && fovea_text_token(model.get(), id, &piece, &size, nullptr, nullptr) == FOVEA_OK;
+      const bool known = has_text && fovea_text_get_token(model.get(), id, &piece, &size, nullptr, nullptr) == FOVEA_OK;
       rows.labels.push_back(known ? std::string(piece, size) : std::to_string(id));
     }
     subject->rows.Set(info.space, std::move(rows));

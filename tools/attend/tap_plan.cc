@@ -186,7 +186,7 @@ PairCount CountPairs(const Model& model, const Batch& batch, const SessionReques
     session.Run();
     std::vector<uint64_t> pairs(model.Program(request.program).step_count);
     for (uint32_t step = 0; step < pairs.size(); ++step) {
-      Check(fovea_session_step_pairs(session.get(), step, &pairs[step]), fmt::format("step {}", step));
+      Check(fovea_session_get_step_pairs(session.get(), step, &pairs[step]), fmt::format("step {}", step));
     }
     return pairs;
   };
@@ -213,7 +213,7 @@ TapPlan PlanTaps(const Model& model, const TapChoice& choice, const SessionReque
     tap.stride = choice.stride;
     tap.offset = choice.offset;
     tap.reduce = choice.reduce;
-    tap.what = choice.scores ? FOVEA_KEEP_SCORES : FOVEA_KEEP_WEIGHTS;
+    tap.what = choice.scores ? FOVEA_KEEP_SCORES : FOVEA_KEEP_ATTENTION;
     plan.steps.push_back(step);
     plan.taps.push_back(tap);
   }

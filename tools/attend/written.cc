@@ -245,7 +245,7 @@ class StepLines {
   void Add(const Session& decode, const fovea_generated& step) {
     for (uint32_t text = 0; text < step.texts; ++text) rows_[text] += step.tokens[text] >= 0 ? 1 : 0;
     for (uint32_t tap = 0; tap < plan_.steps.size(); ++tap) {
-      const fovea_weights weights = decode.Weights(tap);
+      const fovea_attention_map weights = decode.Weights(tap);
       const std::vector<uint32_t> lengths = decode.Lengths(weights.key_space);
       for (uint32_t r = 0; r < weights.rows; ++r) {
         const uint32_t text = weights.query_rows[r];

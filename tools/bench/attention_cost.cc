@@ -147,7 +147,7 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   }
   fovea_error error = {};
   uint64_t bytes = 0;
-  Check(fovea_attention_scratch(&options, &bytes, &error), error, pattern.name);
+  Check(fovea_attention_scratch_size(&options, &bytes, &error), error, pattern.name);
   const Memory scratch = Allocate(bytes);
   const auto rows = [&](const std::vector<float>& from) {
     fovea_attention_rows view = {};

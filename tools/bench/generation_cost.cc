@@ -26,7 +26,7 @@ uint64_t WeightBytes(const Model& model, uint32_t program, uint32_t rows) {
     const fovea_step_info info = model.Step(program, step);
     uint32_t tensor = FOVEA_NONE;
     if (info.backend == nullptr) continue;
-    if (fovea_program_step_tensor(model.get(), program, step, 0, &tensor) != FOVEA_OK) continue;
+    if (fovea_program_get_step_tensor(model.get(), program, step, 0, &tensor) != FOVEA_OK) continue;
     const double weights = 1.0 * model.Tensor(tensor).rows * model.Tensor(tensor).width;
     double& share = shares[tensor];
     share = std::max(share, std::min(1.0, rows * info.flops_per_row / 2 / weights));

@@ -13,7 +13,7 @@ namespace {
 // For each text, the padded positions of the keys named by column `column` of the layout's value.
 std::vector<std::vector<int64_t>> NamedRows(const Model& model, const AttentionLayout& layout, const Session& session,
                                             const Batch& batch, uint32_t tap, size_t column) {
-  const fovea_weights weights = session.Weights(tap);
+  const fovea_attention_map weights = session.Weights(tap);
   const std::vector<uint32_t> lengths = session.Lengths(weights.key_space);
   const auto placed = batch.spaces.find(weights.key_space);
   const std::vector<uint32_t> counts = session.Lengths(model.Value(session.request().program, *layout.value).space);

@@ -85,7 +85,7 @@ std::vector<StepTime> StepTimes(const Model& model, const ShapeArguments& shape,
   Measure(&session, seconds, [&](uint64_t) {
     for (uint32_t i = 0; i < count; ++i) {
       uint64_t ticks = 0;
-      fovea_session_step_ticks(session.get(), i, &ticks);
+      fovea_session_get_step_ticks(session.get(), i, &ticks);
       times[i].push_back(1e-9 * static_cast<double>(ticks - before[i]));
       before[i] = ticks;
     }
@@ -295,7 +295,7 @@ void AddBench(CLI::App* app, Console* console) {
                     "Time every operation in a second measurement: minimum and median of its runs, each\n"
                     "summed over all workers; shares and GOPS are from the minima. For attention also the\n"
                     "query-key pairs whose score is computed, in all heads together (see\n"
-                    "fovea_session_step_pairs), and the time for each");
+                    "fovea_session_get_step_pairs), and the time for each");
   command->add_flag("--generate", arguments->generate,
                     "Measure a decoder that continues texts: prefill, then one token of each text per step");
   const auto positive = CLI::Range(1, 1 << 20);

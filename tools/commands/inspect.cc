@@ -50,7 +50,7 @@ OrderedJson Contents(const Model& model) {
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
-    if (fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK) metadata[Text(key)] = Text(value);
+    if (fovea_model_get_metadata(model.get(), i, &key, &value) == FOVEA_OK) metadata[Text(key)] = Text(value);
   }
   for (uint32_t i = 0; i < info.space_count; ++i) {
     const fovea_space_info s = model.Space(i);

@@ -14,7 +14,7 @@ std::string ErrorText(const fovea_error& error) {
   add(error.tensor != FOVEA_NOWHERE, "tensor", error.tensor);
   const fovea_status category = FOVEA_STATUS_CLASS(error.status);
   const bool input = category == FOVEA_E_INPUT || category == FOVEA_E_LIMIT;
-  add(error.byte != 0 || category == FOVEA_E_INPUT, input ? "index" : "byte", error.byte);
+  add(error.index != 0 || category == FOVEA_E_INPUT, input ? "index" : "byte", error.index);
   const bool counts = error.expected != 0 || error.found != 0;
   add(counts, "expected", error.expected);
   add(counts, "found", error.found);

@@ -41,13 +41,13 @@ fovea_model_info Model::Info() const {
 
 fovea_section_info Model::Section(uint32_t section) const {
   fovea_section_info info = Sized<fovea_section_info>();
-  Check(fovea_model_section(model_, section, &info), fmt::format("section {}", section));
+  Check(fovea_model_get_section(model_, section, &info), fmt::format("section {}", section));
   return info;
 }
 
 fovea_space_info Model::Space(uint32_t space) const {
   fovea_space_info info = Sized<fovea_space_info>();
-  Check(fovea_model_space(model_, space, &info), fmt::format("space {}", space));
+  Check(fovea_model_get_space(model_, space, &info), fmt::format("space {}", space));
   return info;
 }
 
@@ -66,31 +66,31 @@ SpaceRecord Model::SpaceRecordOf(uint32_t space) const {
 
 fovea_tensor_info Model::Tensor(uint32_t tensor) const {
   fovea_tensor_info info = Sized<fovea_tensor_info>();
-  Check(fovea_model_tensor(model_, tensor, &info), fmt::format("tensor {}", tensor));
+  Check(fovea_model_get_tensor(model_, tensor, &info), fmt::format("tensor {}", tensor));
   return info;
 }
 
 fovea_program_info Model::Program(uint32_t program) const {
   fovea_program_info info = Sized<fovea_program_info>();
-  Check(fovea_model_program(model_, program, &info), fmt::format("program {}", program));
+  Check(fovea_model_get_program(model_, program, &info), fmt::format("program {}", program));
   return info;
 }
 
 fovea_value_info Model::Value(uint32_t program, uint32_t value) const {
   fovea_value_info info = Sized<fovea_value_info>();
-  Check(fovea_program_value(model_, program, value, &info), fmt::format("value {}", value));
+  Check(fovea_program_get_value(model_, program, value, &info), fmt::format("value {}", value));
   return info;
 }
 
 fovea_step_info Model::Step(uint32_t program, uint32_t step) const {
   fovea_step_info info = Sized<fovea_step_info>();
-  Check(fovea_program_step(model_, program, step, &info), fmt::format("step {}", step));
+  Check(fovea_program_get_step(model_, program, step, &info), fmt::format("step {}", step));
   return info;
 }
 
 uint32_t Model::StepInput(uint32_t program, uint32_t step, uint32_t index) const {
   uint32_t value = 0;
-  Check(fovea_program_step_input(model_, program, step, index, &value),
+  Check(fovea_program_get_step_input(model_, program, step, index, &value),
         fmt::format("input {} of step {}", index, step));
   return value;
 }

@@ -46,7 +46,7 @@ class Model {
   uint32_t StepInput(uint32_t program, uint32_t step, uint32_t index) const;
 
   // nullptr if there is no such key.
-  const char* Metadata(const std::string& key) const { return fovea_model_metadata(model_, key.c_str()); }
+  const char* Metadata(const std::string& key) const { return fovea_model_find_metadata(model_, key.c_str()); }
   // Metadata of the program, "<program>:<key>", or else of the model.
   const char* ProgramMetadata(uint32_t program, const std::string& key) const;
   // An empty name is the first program. Fails with the list of names.

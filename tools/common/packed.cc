@@ -28,7 +28,7 @@ BlobPacked Section(const Model& model, const std::string& target) {
 
 std::vector<std::string> PackTargets() {
   std::vector<std::string> targets = {kHost};
-  for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) targets.push_back(fovea_pack_target(i));
+  for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) targets.push_back(fovea_pack_get_target(i));
   return targets;
 }
 
@@ -48,10 +48,10 @@ std::vector<BlobPacked> Pack(const void* blob, uint64_t size, const std::string&
 
 std::vector<std::string> TargetsOf(const Model& model, uint64_t layout) {
   std::vector<std::string> targets;
-  for (uint32_t i = 0; fovea_pack_target(i) != nullptr; ++i) {
+  for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
     uint64_t size = 0, found = 0;
-    Check(fovea_model_packed_size(model.get(), fovea_pack_target(i), &size, &found), "size of packed weights");
-    if (found == layout) targets.push_back(fovea_pack_target(i));
+    Check(fovea_model_packed_size(model.get(), fovea_pack_get_target(i), &size, &found), "size of packed weights");
+    if (found == layout) targets.push_back(fovea_pack_get_target(i));
   }
   return targets;
 }

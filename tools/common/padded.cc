@@ -319,7 +319,7 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
 PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
                              const std::string& name) {
   if (batch.ragged) return RaggedAttention(model, session, tap, name);
-  const fovea_weights weights = session.Weights(tap);
+  const fovea_attention_map weights = session.Weights(tap);
   const auto place = [&](uint32_t space) {
     // A query per segment of the keys (attention pooling) is a segment of one row.
     if (model.Space(space).parent == FOVEA_NONE && space != weights.key_space) {

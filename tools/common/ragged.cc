@@ -124,7 +124,7 @@ PaddedTensor RaggedValue(const Session& session, uint32_t value, const std::stri
 }
 
 PaddedTensor RaggedAttention(const Model& model, const Session& session, uint32_t tap, const std::string& name) {
-  const fovea_weights weights = session.Weights(tap);
+  const fovea_attention_map weights = session.Weights(tap);
   const std::vector<uint32_t> keys = session.Lengths(weights.key_space);
   std::vector<uint32_t> queries = session.Lengths(weights.query_space);
   // One query for each segment of keys, if the keys' space is a child of the queries'.

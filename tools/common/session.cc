@@ -82,7 +82,7 @@ void Session::SetSegments(uint32_t space, const std::vector<uint32_t>& lengths) 
 fovea_view Session::Input(uint32_t value, bool ids, size_t entries) {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  Check(fovea_session_get_input(session_, value, &view, &error), error, "input " + ValueName(value));
   const bool takes_ids = view.type == FOVEA_TYPE_I32;
   if (takes_ids != ids) Fail("input {}: the model takes {}", ValueName(value), takes_ids ? "ids" : "floats");
   const uint64_t expected = static_cast<uint64_t>(view.rows) * view.width;
@@ -105,7 +105,7 @@ void Session::SetInput(uint32_t value, const std::vector<int32_t>& ids) {
 void Session::ClearInput(uint32_t value) {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_input(session_, value, &view, &error), error, "input " + ValueName(value));
+  Check(fovea_session_get_input(session_, value, &view, &error), error, "input " + ValueName(value));
   if (view.rows != 0) memset(view.data, 0, size_t{view.rows} * view.row_bytes);
 }
 
@@ -118,7 +118,7 @@ void Session::Run() {
   fovea_error error = {};
   const fovea_status status = fovea_session_run(session_, &error);
   if (status == FOVEA_E_ID && error.tensor != FOVEA_NOWHERE) {
-    Fail("input {}: entry {} is {}, ids of the model are below {} (FOVEA_E_ID)", ValueName(error.tensor), error.byte,
+    Fail("input {}: entry {} is {}, ids of the model are below {} (FOVEA_E_ID)", ValueName(error.tensor), error.index,
          static_cast<int32_t>(error.found), model_.Value(request_.program, error.tensor).id_limit);
   }
   Check(status, error, "run");
@@ -127,7 +127,7 @@ void Session::Run() {
 Matrix Session::Output(uint32_t value) const {
   fovea_error error = {};
   fovea_view view = {};
-  Check(fovea_session_output(session_, value, &view, &error), error, "output " + ValueName(value));
+  Check(fovea_session_get_output(session_, value, &view, &error), error, "output " + ValueName(value));
   Matrix matrix{view.rows, view.width, std::vector<float>(static_cast<size_t>(view.rows) * view.width)};
   for (uint32_t row = 0; row < view.rows; ++row) {
     ReadRow(view, row, matrix.values.data() + static_cast<size_t>(row) * view.width);
@@ -139,7 +139,7 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   fovea_error error = {};
   const uint32_t* offsets = nullptr;
   uint32_t count = 0;
-  const fovea_status status = fovea_session_segments(session_, space, &offsets, &count, &error);
+  const fovea_status status = fovea_session_get_segments(session_, space, &offsets, &count, &error);
   if (status == FOVEA_E_ORDER && model_.Space(space).is_input == 0) return {};
   Check(status, error, fmt::format("segments of '{}'", model_.Space(space).name));
   std::vector<uint32_t> lengths(count);
@@ -147,20 +147,20 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   return lengths;
 }
 
-fovea_weights Session::Weights(uint32_t tap) const {
+fovea_attention_map Session::Weights(uint32_t tap) const {
   fovea_error error = {};
-  fovea_weights weights = Sized<fovea_weights>();
-  Check(fovea_session_weights(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
+  fovea_attention_map weights = Sized<fovea_attention_map>();
+  Check(fovea_session_get_attention_map(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
   return weights;
 }
 
 SparseWeights Session::Sparse(uint32_t tap) const {
-  const fovea_weights weights = Weights(tap);
+  const fovea_attention_map weights = Weights(tap);
   std::vector<uint64_t> offsets(static_cast<size_t>(weights.rows) * weights.heads + 1);
   std::vector<uint32_t> keys(weights.entries);
   SparseWeights sparse;
   sparse.values.resize(weights.entries);
-  fovea_sparse arrays = {};
+  fovea_sparse_map arrays = {};
   arrays.struct_size = sizeof(arrays);
   arrays.layout = FOVEA_SPARSE_CSR;
   arrays.offset_capacity = offsets.size();
@@ -169,7 +169,7 @@ SparseWeights Session::Sparse(uint32_t tap) const {
   arrays.keys = keys.data();
   arrays.values = sparse.values.data();
   fovea_error error = {};
-  Check(fovea_session_sparse(session_, tap, &arrays, &error), error, fmt::format("tap {}", tap));
+  Check(fovea_session_get_sparse_map(session_, tap, &arrays, &error), error, fmt::format("tap {}", tap));
   sparse.row_offsets.assign(offsets.begin(), offsets.end());
   sparse.keys.assign(keys.begin(), keys.end());
   return sparse;

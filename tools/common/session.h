@@ -78,7 +78,7 @@ class Session {
   // Segment lengths of a space; empty before the run that selects its rows.
   std::vector<uint32_t> Lengths(uint32_t space) const;
   // `tap`: index in the request's taps.
-  fovea_weights Weights(uint32_t tap) const;
+  fovea_attention_map Weights(uint32_t tap) const;
   SparseWeights Sparse(uint32_t tap) const;
 
  private:

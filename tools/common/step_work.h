@@ -9,11 +9,11 @@
 
 namespace fovea::tools {
 
-// For each operation, the query-key pairs whose score is computed, in all heads (fovea_session_step_pairs); 0 for
+// For each operation, the query-key pairs whose score is computed, in all heads (fovea_session_get_step_pairs); 0 for
 // operations other than attention, and while the rows are unknown.
 inline std::vector<uint64_t> StepPairs(const Model& model, const Session& session) {
   std::vector<uint64_t> pairs(model.Program(session.request().program).step_count);
-  for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_step_pairs(session.get(), i, &pairs[i]);
+  for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_get_step_pairs(session.get(), i, &pairs[i]);
   return pairs;
 }
 

@@ -41,10 +41,10 @@ Tokenizer::Tokenizer(const Model& model) : model_(model) {
 template <typename Call>
 Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   fovea_error error = {};
-  uint64_t workspace_bytes = 0;
+  uint64_t scratch_size = 0;
   const std::string doing = fmt::format("text '{}'", Quoted(text));
-  Check(fovea_text_workspace_size(model_.get(), text.size(), &workspace_bytes, &error), error, doing);
-  const Memory workspace = Allocate(workspace_bytes);
+  Check(fovea_text_scratch_size(model_.get(), text.size(), &scratch_size, &error), error, doing);
+  const Memory scratch = Allocate(scratch_size);
 
   Tokens tokens;
   std::vector<uint32_t> ranges;
@@ -61,7 +61,7 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
     arrays.types = tokens.types.data();
     arrays.special = tokens.special.data();
     arrays.ranges = ranges.data();
-    const fovea_status status = call(workspace.get(), workspace_bytes, &arrays, &error);
+    const fovea_status status = call(scratch.get(), scratch_size, &arrays, &error);
     if (status == FOVEA_OK) break;
     if (status != FOVEA_E_CAPACITY || turn == 1) Check(status, error, doing);
     capacity = arrays.count;
@@ -88,8 +88,8 @@ Tokens Tokenizer::EncodeWith(const std::string& text, uint32_t flags, uint32_t m
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
   options.flags = flags;
   options.max_length = max_length;
-  return Collect(text, [&](void* workspace, uint64_t bytes, fovea_text_tokens* tokens, fovea_error* error) {
-    return fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, workspace, bytes, tokens,
+  return Collect(text, [&](void* scratch, uint64_t bytes, fovea_text_tokens* tokens, fovea_error* error) {
+    return fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, scratch, bytes, tokens,
                              error);
   });
 }
@@ -102,9 +102,9 @@ Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second
   options.max_length = max_length;
   uint64_t of_first = 0;
   const std::string& longer = first.size() < second.size() ? second : first;
-  Tokens tokens = Collect(longer, [&](void* workspace, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
+  Tokens tokens = Collect(longer, [&](void* scratch, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
     const fovea_status status = fovea_text_encode(model_.get(), first.data(), first.size(), second.data(),
-                                                  second.size(), &options, workspace, bytes, arrays, error);
+                                                  second.size(), &options, scratch, bytes, arrays, error);
     of_first = arrays->text_tokens[0];
     return status;
   });
@@ -133,8 +133,8 @@ Tokens Tokenizer::EncodeDocument(const std::string& text, uint32_t max_length, b
   sentences.capacity = text.size();
   sentences.lengths = lengths.data();
   sentences.ranges = ranges.data();
-  Tokens tokens = Collect(text, [&](void* workspace, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
-    return fovea_text_encode_document(model_.get(), text.data(), text.size(), &options, workspace, bytes, arrays,
+  Tokens tokens = Collect(text, [&](void* scratch, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
+    return fovea_text_encode_document(model_.get(), text.data(), text.size(), &options, scratch, bytes, arrays,
                                       &sentences, error);
   });
   for (uint64_t i = 0; i < sentences.count; ++i)
@@ -147,7 +147,7 @@ std::string Tokenizer::Piece(int32_t id) const {
   fovea_error error = {};
   const char* piece = nullptr;
   uint32_t size = 0;
-  Check(fovea_text_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
+  Check(fovea_text_get_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
   return std::string(piece, size);
 }
 

@@ -17,7 +17,7 @@ constexpr uint64_t kUsualContext = 4096;
 uint32_t RowsOf(const Session& session) {
   uint32_t rows = 0;
   fovea_error error = {};
-  Check(fovea_cache_rows(session.get(), 0, &rows, &error), error, "chat");
+  Check(fovea_cache_get_rows(session.get(), 0, &rows, &error), error, "chat");
   return rows;
 }
 
@@ -40,7 +40,7 @@ GenerationRequest RequestOf(const Model& model, const ChatFormat& format, const 
   const std::string mark = request.stops ? format.End() : "";
   int32_t id = 0;
   const auto size = static_cast<uint32_t>(mark.size());
-  if (fovea_text_find(model.get(), mark.data(), size, &id, nullptr) == FOVEA_OK) {
+  if (fovea_text_find_token(model.get(), mark.data(), size, &id, nullptr) == FOVEA_OK) {
     request.ends.push_back(id);
   } else if (!mark.empty()) {
     request.stop_strings.push_back(mark);

@@ -118,11 +118,11 @@ SessionRequest DecodeRequest(const Model& model, const Session& encode, size_t t
   }
   uint32_t count = 0;
   fovea_error error = {};
-  const fovea_status counted = fovea_generate_linked(model.get(), decode.program, nullptr, 0, &count, &error);
+  const fovea_status counted = fovea_generate_get_linked(model.get(), decode.program, nullptr, 0, &count, &error);
   if (counted != FOVEA_E_CAPACITY) CheckGenerate(counted, model, error);
   decode.linked.resize(count);
-  CheckGenerate(fovea_generate_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error), model,
-                error);
+  CheckGenerate(fovea_generate_get_linked(model.get(), decode.program, decode.linked.data(), count, &count, &error),
+                model, error);
   AddSources(model, encode, &decode);
   const uint32_t tokens = TokenSpaceOf(model, decode.program);
   if (HasLimit(decode, tokens)) return decode;  // the decoder has no KV cache

@@ -97,7 +97,7 @@ std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const st
 std::vector<std::pair<std::string, std::string>> MetadataAfter(const Model& model, const std::string& beginning) {
   std::vector<std::pair<std::string, std::string>> entries;
   const char *key = nullptr, *value = nullptr;
-  for (uint32_t i = 0; fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
+  for (uint32_t i = 0; fovea_model_get_metadata(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
     const std::string name = key;
     if (name.rfind(beginning, 0) == 0) entries.emplace_back(name.substr(beginning.size()), value);
   }

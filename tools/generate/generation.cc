@@ -110,7 +110,7 @@ class Writer {
 
   // Rows of the attention map are the new tokens of a decoder with a KV cache, else the texts.
   void AddAlignments(const fovea_generated& step) {
-    const fovea_weights weights = decode_.Weights(0);
+    const fovea_attention_map weights = decode_.Weights(0);
     const std::vector<uint32_t> lengths = decode_.Lengths(weights.key_space);
     std::vector<uint32_t> rows(step.texts, 1);
     const std::string token = MetadataOr(model_, "generate.token", "input_ids");

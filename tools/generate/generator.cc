@@ -9,11 +9,12 @@ namespace fovea::tools {
 
 void CheckGenerate(fovea_status status, const Model& model, fovea_error error) {
   const char *key = nullptr, *value = nullptr;
-  const bool entry = status != FOVEA_OK && error.section != FOVEA_NOWHERE &&
-                     fovea_model_metadata_at(model.get(), static_cast<uint32_t>(error.byte), &key, &value) == FOVEA_OK;
+  const bool entry =
+      status != FOVEA_OK && error.section != FOVEA_NOWHERE &&
+      fovea_model_get_metadata(model.get(), static_cast<uint32_t>(error.index), &key, &value) == FOVEA_OK;
   if (!entry) return Check(status, error, "generate");
   error.section = FOVEA_NOWHERE;
-  error.byte = 0;
+  error.index = 0;
   Check(status, error, fmt::format("{}: metadata {} is \"{}\"", model.name(), key, value));
 }
 
@@ -104,8 +105,8 @@ void Generator::Start() {
 
 void Generator::SetPrompts(const std::vector<int32_t>& tokens, const std::vector<uint32_t>& lengths, bool keep) {
   fovea_error error = {};
-  Check(fovea_generate_prompts(generator_, tokens.data(), lengths.data(), static_cast<uint32_t>(lengths.size()),
-                               keep ? 1 : 0, &error),
+  Check(fovea_generate_set_prompts(generator_, tokens.data(), lengths.data(), static_cast<uint32_t>(lengths.size()),
+                                   keep ? 1 : 0, &error),
         error, "prompts");
   prompted_ = true;
   auto at = tokens.begin();
@@ -119,7 +120,7 @@ void Generator::SetSource(size_t text, const std::vector<int32_t>& tokens) { sou
 
 void Generator::SetNumbers(const std::vector<uint64_t>& numbers) {
   fovea_error error = {};
-  Check(fovea_generate_sequences(generator_, numbers.data(), static_cast<uint32_t>(numbers.size()), &error), error,
+  Check(fovea_generate_set_sequences(generator_, numbers.data(), static_cast<uint32_t>(numbers.size()), &error), error,
         "numbers of texts");
 }
 
@@ -155,7 +156,7 @@ std::optional<fovea_generated> Generator::Next() {
 std::optional<fovea_hypothesis> Generator::Found(uint32_t text, uint32_t rank) const {
   fovea_hypothesis hypothesis = Sized<fovea_hypothesis>();
   fovea_error error = {};
-  const fovea_status status = fovea_generate_hypothesis(generator_, text, rank, &hypothesis, &error);
+  const fovea_status status = fovea_generate_get_hypothesis(generator_, text, rank, &hypothesis, &error);
   if (status == FOVEA_E_INDEX) return std::nullopt;
   Check(status, error, "hypotheses");
   return hypothesis;
@@ -164,7 +165,7 @@ std::optional<fovea_hypothesis> Generator::Found(uint32_t text, uint32_t rank) c
 fovea_hypothesis Generator::InTheMaking(uint32_t text) const {
   fovea_hypothesis hypothesis = Sized<fovea_hypothesis>();
   fovea_error error = {};
-  Check(fovea_generate_beam(generator_, text * request_.beams->width, &hypothesis, &error), error, "beams");
+  Check(fovea_generate_get_beam(generator_, text * request_.beams->width, &hypothesis, &error), error, "beams");
   return hypothesis;
 }
 
@@ -173,7 +174,7 @@ std::vector<int32_t> Generator::TextOf(uint32_t row) const {
   fovea_hypothesis beam = Sized<fovea_hypothesis>();
   fovea_error error = {};
   std::vector<int32_t> text = texts_[row / request_.beams->width];
-  if (fovea_generate_beam(generator_, row, &beam, &error) == FOVEA_OK) {
+  if (fovea_generate_get_beam(generator_, row, &beam, &error) == FOVEA_OK) {
     text.insert(text.end(), beam.tokens, beam.tokens + beam.count);
   }
   return text;

@@ -15,8 +15,8 @@ std::vector<int32_t> ByTokenizer(const Model& model, const std::string& text) {
   const std::string doing = fmt::format("text '{}'", Shortened(text));
   fovea_error error = {};
   uint64_t bytes = 0;
-  Check(fovea_text_workspace_size(model.get(), text.size(), &bytes, &error), error, doing);
-  const Memory workspace = Allocate(bytes);
+  Check(fovea_text_scratch_size(model.get(), text.size(), &bytes, &error), error, doing);
+  const Memory scratch = Allocate(bytes);
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
   options.flags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_UNLIMITED;
   fovea_text_tokens tokens = Sized<fovea_text_tokens>();
@@ -25,7 +25,7 @@ std::vector<int32_t> ByTokenizer(const Model& model, const std::string& text) {
     tokens.capacity = ids.size();
     tokens.ids = ids.data();
     const fovea_status status = fovea_text_encode(model.get(), text.data(), text.size(), nullptr, 0, &options,
-                                                  workspace.get(), bytes, &tokens, &error);
+                                                  scratch.get(), bytes, &tokens, &error);
     ids.resize(tokens.count);
     if (status == FOVEA_E_CAPACITY && turn == 0) continue;
     Check(status, error, doing);

@@ -11,7 +11,7 @@ int32_t LanguageToken(const Model& model, const std::string& language) {
   for (const std::string& name : {language, "__" + language + "__"}) {
     int32_t token = 0;
     const auto size = static_cast<uint32_t>(name.size());
-    if (fovea_text_find(model.get(), name.data(), size, &token, nullptr) == FOVEA_OK) return token;
+    if (fovea_text_find_token(model.get(), name.data(), size, &token, nullptr) == FOVEA_OK) return token;
   }
   Fail("{}: has no token for language '{}'", model.name(), language);
 }

@@ -72,7 +72,7 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
 uint64_t TextBytes(const Model& model, uint64_t longest_text) {
   uint64_t bytes = 0;
   fovea_error error = {};
-  Check(fovea_text_workspace_size(model.get(), longest_text, &bytes, &error), error,
+  Check(fovea_text_scratch_size(model.get(), longest_text, &bytes, &error), error,
         fmt::format("{}: texts of {} bytes", model.name(), longest_text));
   return bytes;
 }

@@ -33,7 +33,7 @@ std::vector<std::string> AliasesOf(const Model& model) {
   const std::string prefix = "alias.";
   std::vector<std::string> names;
   const char *key = nullptr, *value = nullptr;
-  for (uint32_t i = 0; fovea_model_metadata_at(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
+  for (uint32_t i = 0; fovea_model_get_metadata(model.get(), i, &key, &value) == FOVEA_OK; ++i) {
     if (std::string(key).rfind(prefix, 0) == 0) names.push_back(key + prefix.size());
   }
   return names;

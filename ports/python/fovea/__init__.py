@@ -11,11 +11,11 @@ from .batch import Ragged, Result
 from .generate import Generated, Generation, Generator, Sampling
 from .model import SIMD_TARGET, VERSION, Model, Program, Space, Step, Tensor, Value
 from .predict import Class, run_texts
-from .session import Session, Tap, Weights
+from .session import AttentionMap, Session, Tap
 from .text import CutWarning, Encoding, Tokenizer
 from . import _c as status
 
 __version__ = VERSION
-__all__ = ["Class", "CutWarning", "Encoding", "Error", "Generated", "Generation", "Generator", "Model", "Program",
-           "Ragged", "Result", "SIMD_TARGET", "Sampling", "Session", "Space", "Step", "Tap", "Tensor", "Threads",
-           "Tokenizer", "VERSION", "Value", "Weights", "run_texts", "status"]
+__all__ = ["AttentionMap", "Class", "CutWarning", "Encoding", "Error", "Generated", "Generation", "Generator", "Model",
+           "Program", "Ragged", "Result", "SIMD_TARGET", "Sampling", "Session", "Space", "Step", "Tap", "Tensor",
+           "Threads", "Tokenizer", "VERSION", "Value", "run_texts", "status"]

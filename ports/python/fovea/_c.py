@@ -79,6 +79,8 @@ FOVEA_E_ID = 263
 FOVEA_E_UTF8 = 519
 FOVEA_E_EMPTY = 775
 FOVEA_E_STATE = 1031
+FOVEA_STATUS_MIN = -2147483648
+FOVEA_STATUS_MAX = 2147483647
 FOVEA_TAP_DENSE = 0
 FOVEA_TAP_SPARSE = 1
 FOVEA_TAP_ROWS_ALL = 0
@@ -109,7 +111,7 @@ FOVEA_TYPE_I4 = 3
 FOVEA_TYPE_I32 = 4
 FOVEA_TYPE_BF16 = 5
 FOVEA_TYPE_U8 = 6
-FOVEA_KEEP_WEIGHTS = 0
+FOVEA_KEEP_ATTENTION = 0
 FOVEA_KEEP_SCORES = 1
 
 
@@ -325,7 +327,7 @@ class fovea_session_info(Structure):
 
 class fovea_error(Structure):
     _fields_ = [
-        ("status", c_int32), ("section", c_uint32), ("step", c_uint32), ("tensor", c_uint32), ("byte", c_uint64),
+        ("status", c_int32), ("section", c_uint32), ("step", c_uint32), ("tensor", c_uint32), ("index", c_uint64),
         ("expected", c_uint64), ("found", c_uint64), ("text", c_char_p),
     ]
 
@@ -343,7 +345,7 @@ class fovea_tap(Structure):
     ]
 
 
-class fovea_weights(Structure):
+class fovea_attention_map(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("query_rows", c_void_p), ("data", c_void_p), ("entries", c_uint64),
         ("form", c_uint32), ("rows", c_uint32), ("heads", c_uint32), ("stride", c_uint32), ("query_space", c_uint32),
@@ -351,7 +353,7 @@ class fovea_weights(Structure):
     ]
 
 
-class fovea_sparse(Structure):
+class fovea_sparse_map(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("offset_capacity", c_uint64), ("entry_capacity", c_uint64), ("offsets", c_void_p),
         ("lines", c_void_p), ("keys", c_void_p), ("values", c_void_p), ("layout", c_uint32),
@@ -398,56 +400,56 @@ class fovea_port_file(Structure):
 
 # The result and the parameters of each function.
 FUNCTIONS = {
-    "fovea_attention_scratch": (c_int32, [c_void_p, c_void_p, c_void_p]),
+    "fovea_attention_scratch_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_attention_pairs": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "fovea_attention_run": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_cache_get_info": (c_int32, [c_void_p, c_void_p]),
     "fovea_cache_select": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p]),
-    "fovea_cache_rows": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_cache_get_rows": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_cache_rewind": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "fovea_cache_fork": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "fovea_cache_reorder": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p]),
     "fovea_cache_saved_size": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_cache_save": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
     "fovea_cache_restore": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
-    "fovea_generate_linked": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_generate_get_linked": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_generate_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_generate_init": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_generate_start": (c_int32, [c_void_p, c_void_p]),
-    "fovea_generate_sequences": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p]),
-    "fovea_generate_prompts": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p]),
+    "fovea_generate_set_sequences": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p]),
+    "fovea_generate_set_prompts": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint32, c_uint32, c_void_p]),
     "fovea_generate_next": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
-    "fovea_generate_hypothesis": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
-    "fovea_generate_beam": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_generate_get_hypothesis": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "fovea_generate_get_beam": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_blob_verify": (c_int32, [c_void_p, c_uint64, c_void_p]),
     "fovea_model_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p, c_void_p]),
     "fovea_model_init": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_model_make": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_model_get_info": (c_int32, [c_void_p, c_void_p]),
-    "fovea_model_section": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    "fovea_model_space": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    "fovea_model_tensor": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_model_get_section": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_model_get_space": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_model_get_tensor": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "fovea_model_needs": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "fovea_model_metadata": (c_char_p, [c_void_p, c_char_p]),
-    "fovea_model_label": (c_char_p, [c_void_p, c_uint32]),
-    "fovea_model_metadata_at": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "fovea_model_program": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    "fovea_program_value": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "fovea_model_find_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "fovea_model_get_label": (c_char_p, [c_void_p, c_uint32]),
+    "fovea_model_get_metadata": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_model_get_program": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_program_get_value": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "fovea_program_find_value": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p]),
     "fovea_program_find_step": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p]),
     "fovea_model_find_space": (c_int32, [c_void_p, c_char_p, c_void_p]),
     "fovea_model_find_program": (c_int32, [c_void_p, c_char_p, c_void_p]),
-    "fovea_program_step": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
-    "fovea_program_step_input": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
-    "fovea_program_step_tensor": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
-    "fovea_pack_target": (c_char_p, [c_uint32]),
+    "fovea_program_get_step": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "fovea_program_get_step_input": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "fovea_program_get_step_tensor": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
+    "fovea_pack_get_target": (c_char_p, [c_uint32]),
     "fovea_model_packed_size": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "fovea_model_pack": (c_int32, [c_void_p, c_char_p, c_void_p, c_uint64, c_void_p]),
     "fovea_session_size": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_session_init": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_session_make": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_session_set_segments": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
-    "fovea_session_input": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_input": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_link": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p]),
     "fovea_session_reset": (c_int32, [c_void_p, c_void_p]),
     "fovea_session_saved_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
@@ -458,23 +460,23 @@ FUNCTIONS = {
     "fovea_session_advance": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_cancel": (None, [c_void_p]),
     "fovea_session_clear_cancel": (None, [c_void_p]),
-    "fovea_session_output": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_output": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_session_find_output": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
-    "fovea_session_segments": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
-    "fovea_session_step_ticks": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    "fovea_session_step_pairs": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_session_get_segments": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p, c_void_p]),
+    "fovea_session_get_step_ticks": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    "fovea_session_get_step_pairs": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "fovea_session_get_info": (c_int32, [c_void_p, c_void_p]),
     "fovea_status_name": (c_char_p, [c_int32]),
     "fovea_stop_size": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_stop_init": (c_int32, [c_void_p, c_void_p, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_stop_start": (c_int32, [c_void_p]),
     "fovea_stop_next": (c_int32, [c_void_p, c_char_p, c_uint64, c_void_p, c_void_p]),
-    "fovea_session_weights": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
-    "fovea_session_sparse": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_attention_map": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_get_sparse_map": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_taps_file_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_taps_file_write": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
     "fovea_text_get_info": (c_int32, [c_void_p, c_void_p, c_void_p]),
-    "fovea_text_workspace_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
+    "fovea_text_scratch_size": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_text_encode": (c_int32, [
         c_void_p, c_char_p, c_uint64, c_char_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p,
     ]),
@@ -489,8 +491,8 @@ FUNCTIONS = {
         c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64, c_void_p, c_void_p,
     ]),
     "fovea_text_decode_end": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
-    "fovea_text_token": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_void_p]),
-    "fovea_text_find": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_text_get_token": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "fovea_text_find_token": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p, c_void_p]),
     "fovea_version": (c_char_p, []),
     "fovea_simd_target": (c_char_p, []),
     "fovea_blob_version": (c_uint32, []),

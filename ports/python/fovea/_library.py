@@ -15,16 +15,16 @@ from . import _c
 class Error(Exception):
     """An error of the library, or of this package.
 
-    `status` is the library's code (`fovea.status.FOVEA_E_...`), `name` its name. `expected`, `found`, `byte` and
+    `status` is the library's code (`fovea.status.FOVEA_E_...`), `name` its name. `expected`, `found`, `index` and
     `tensor` are fields of fovea_error.
     """
 
-    def __init__(self, text: str, status: int = _c.FOVEA_E_ARGUMENT, expected: int = 0, found: int = 0, byte: int = 0,
+    def __init__(self, text: str, status: int = _c.FOVEA_E_ARGUMENT, expected: int = 0, found: int = 0, index: int = 0,
                  tensor: int = _c.FOVEA_NOWHERE):
         super().__init__(text)
         self.status = status
         self.name = library.fovea_status_name(status).decode()
-        self.expected, self.found, self.byte, self.tensor = expected, found, byte, tensor
+        self.expected, self.found, self.index, self.tensor = expected, found, index, tensor
 
     @property
     def kind(self) -> int:
@@ -74,7 +74,7 @@ def call(function: str, *arguments: Any, doing: str = "") -> None:
     text = error.text.decode() if error.text else name
     numbers = f", expected {error.expected}, found {error.found}" if error.expected or error.found else ""
     raise Error(f"{doing}: {text}{numbers} ({name})" if doing else f"{text}{numbers} ({name})", status, error.expected,
-                error.found, error.byte, error.tensor)
+                error.found, error.index, error.tensor)
 
 
 def look(function: str, *arguments: Any, doing: str = "") -> None:

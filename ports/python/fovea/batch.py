@@ -8,7 +8,7 @@ import numpy as np
 from . import _c
 from ._library import Error, Threads
 from .model import Model, Program, Value
-from .session import Session, Tap, Weights, checked_rows
+from .session import AttentionMap, Session, Tap, checked_rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Result(Mapping):
     def __len__(self) -> int:
         return len(self._names)
 
-    def weights(self, name: Union[int, str] = 0) -> Weights:
+    def attention_map(self, name: Union[int, str] = 0) -> AttentionMap:
         """The attention map that a tap recorded."""
-        return self.session.weights(name)
+        return self.session.attention_map(name)
 
 
 class Batch:

@@ -136,8 +136,8 @@ class Generator(Handle):
         rows = [_ids(prompt) for prompt in prompts]
         self._prompt = np.concatenate(rows) if rows else np.empty(0, np.int32)  # read by the first step
         self._lengths = np.array([len(row) for row in rows], np.uint32)
-        call("fovea_generate_prompts", self.address, self._prompt.ctypes.data, self._lengths.ctypes.data, len(rows), 0,
-             doing="prompts")
+        call("fovea_generate_set_prompts", self.address, self._prompt.ctypes.data, self._lengths.ctypes.data,
+             len(rows), 0, doing="prompts")
 
     def close(self) -> None:
         super().close()
@@ -243,7 +243,7 @@ def _trained(model: Model, space: str) -> int:
 def _linked(model: Model, program: Program) -> List[str]:
     """Inputs of the decoder that are linked to the encoder."""
     inputs, count = (ctypes.c_uint32 * 256)(), ctypes.c_uint32()
-    call("fovea_generate_linked", model.address, program.index, inputs, 256, ctypes.byref(count), doing="generate")
+    call("fovea_generate_get_linked", model.address, program.index, inputs, 256, ctypes.byref(count), doing="generate")
     names = list(program.values)
     return [names[i] for i in inputs[:count.value]]
 

@@ -200,7 +200,7 @@ class Model(Handle):
         entries = {}
         key, value = ctypes.c_char_p(), ctypes.c_char_p()
         for i in range(self.info["metadata_count"]):
-            look("fovea_model_metadata_at", self.address, i, ctypes.byref(key), ctypes.byref(value))
+            look("fovea_model_get_metadata", self.address, i, ctypes.byref(key), ctypes.byref(value))
             entries[text_of(key.value)] = text_of(value.value)
         return entries
 
@@ -215,7 +215,7 @@ class Model(Handle):
 
     @functools.cached_property
     def spaces(self) -> Dict[str, Space]:
-        infos = [self._info(_c.fovea_space_info, "fovea_model_space", i) for i in range(self.info["space_count"])]
+        infos = [self._info(_c.fovea_space_info, "fovea_model_get_space", i) for i in range(self.info["space_count"])]
         names = [text_of(info.name) for info in infos]
         return {names[i]: Space(i, names[i], None if info.parent == _c.FOVEA_NONE else names[info.parent],
                                 bool(info.is_input),
@@ -228,8 +228,8 @@ class Model(Handle):
         return {program.name: program for program in programs}
 
     def _program(self, index: int) -> Program:
-        about = self._info(_c.fovea_program_info, "fovea_model_program", index)
-        infos = [self._info(_c.fovea_value_info, "fovea_program_value", index, i) for i in range(about.value_count)]
+        about = self._info(_c.fovea_program_info, "fovea_model_get_program", index)
+        infos = [self._info(_c.fovea_value_info, "fovea_program_get_value", index, i) for i in range(about.value_count)]
         spaces = list(self.spaces)
         values = [Value(i, text_of(info.name), spaces[info.space], info.width, TYPE_NAMES[info.type], ROLES[info.role],
                         info.id_limit,
@@ -237,7 +237,7 @@ class Model(Handle):
                   for i, info in enumerate(infos)]
         steps = []
         for i in range(about.step_count):
-            info = self._info(_c.fovea_step_info, "fovea_program_step", index, i)
+            info = self._info(_c.fovea_step_info, "fovea_program_get_step", index, i)
             steps.append(Step(i, text_of(info.name), text_of(info.op), info.heads, info.phase))
         return Program(index, text_of(about.name), {value.name: value for value in values},
                        {step.name: step for step in steps}, about.phase_count)
@@ -274,7 +274,7 @@ class Model(Handle):
     def tensors(self) -> Iterator[Tensor]:
         """Constants, in the order of the blob."""
         for i in range(self.info["tensor_count"]):
-            info = self._info(_c.fovea_tensor_info, "fovea_model_tensor", i)
+            info = self._info(_c.fovea_tensor_info, "fovea_model_get_tensor", i)
             shape = (info.rows, info.width)
             data = None
             if info.type in DTYPES:

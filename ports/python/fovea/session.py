@@ -15,7 +15,7 @@ from .model import DTYPES, TYPE_NAMES, Model, Program, Step, Value
 
 _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
 _REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
-_KEPT = {"weights": _c.FOVEA_KEEP_WEIGHTS, "scores": _c.FOVEA_KEEP_SCORES}
+_KEPT = {"attention": _c.FOVEA_KEEP_ATTENTION, "scores": _c.FOVEA_KEEP_SCORES}
 _TYPES = {name: number for number, name in TYPE_NAMES.items()}
 _COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy lacks these types
 
@@ -35,7 +35,7 @@ class Tap:
     reduce: Optional[str] = None  #: Reduces all heads to one: "mean" or "max"
     heads: Sequence[int] = ()  #: Which heads; default: all.
     last_rows: bool = False  #: Only the last row of each segment.
-    what: str = "weights"  #: "weights" or "scores"
+    what: str = "attention"  #: "attention" or "scores"
 
     def struct(self, step: Step) -> Any:
         if any(not 0 <= head < min(64, step.heads) for head in self.heads):
@@ -47,7 +47,7 @@ class Tap:
 
 
 @dataclasses.dataclass(frozen=True)
-class Weights:
+class AttentionMap:
     """The attention map that a tap recorded in the last run. A line is a query row and head."""
 
     query_rows: np.ndarray  #: [rows] Rows of the query space.
@@ -113,7 +113,7 @@ class Session(Handle):
 
     `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for other
     input spaces. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps` the
-    attention maps to record, `linked` inputs that `link` will supply. Arrays of `input`, `output` and `weights` are
+    attention maps to record, `linked` inputs that `link` will supply. Arrays of `input`, `output` and `attention_map` are
     views of the session's memory: they change with every run, and stay valid memory when the session is closed.
 
     Only one thread at a time can use a session; a call during another thread's call is refused.
@@ -233,7 +233,8 @@ class Session(Handle):
 
     def _input(self, name: str) -> Any:
         view = _c.fovea_view()
-        call("fovea_session_input", self.address, self.value(name).index, ctypes.byref(view), doing=f"input '{name}'")
+        call("fovea_session_get_input", self.address, self.value(name).index, ctypes.byref(view),
+             doing=f"input '{name}'")
         return view
 
     @_alone
@@ -275,7 +276,7 @@ class Session(Handle):
         except Error as error:
             if error.status == _c.FOVEA_E_ID and error.tensor < len(self.program.values):
                 value = list(self.program.values.values())[error.tensor]
-                raise Error(f"input '{value.name}': entry {error.byte} is {ctypes.c_int32(error.found).value}, ids of "
+                raise Error(f"input '{value.name}': entry {error.index} is {ctypes.c_int32(error.found).value}, ids of "
                             f"the model are below {value.id_limit}", *_fields(error)) from None
             raise
         return self
@@ -315,7 +316,7 @@ class Session(Handle):
     def output(self, name: str) -> np.ndarray:
         """An output or kept value of the last run, [rows, width]: a view of f32, i32 and f16; else a copy as f32."""
         view = _c.fovea_view()
-        call("fovea_session_output", self.address, self.value(name).index, ctypes.byref(view),
+        call("fovea_session_get_output", self.address, self.value(name).index, ctypes.byref(view),
              doing=f"output '{name}'")
         return self._array(view)
 
@@ -323,12 +324,12 @@ class Session(Handle):
     def offsets(self, space: str) -> np.ndarray:
         """The offsets of a space's segments, and the end of the last one."""
         at, count = ctypes.c_void_p(), ctypes.c_uint32()
-        call("fovea_session_segments", self.address, self.model.space(space).index, ctypes.byref(at),
+        call("fovea_session_get_segments", self.address, self.model.space(space).index, ctypes.byref(at),
              ctypes.byref(count), doing=f"segments of '{space}'")
         return self._blocks.array(at.value, np.uint32, (count.value + 1,)).copy()
 
     @_alone
-    def weights(self, tap: Union[int, str] = 0) -> Weights:
+    def attention_map(self, tap: Union[int, str] = 0) -> AttentionMap:
         """The attention map of a tap, by its index or name."""
         if isinstance(tap, str):
             names = [known.step for known in self.taps]
@@ -336,24 +337,25 @@ class Session(Handle):
                 raise Error(f"no tap of '{tap}'; there are: {', '.join(names)}", _c.FOVEA_E_NAME)
             tap = names.index(tap)
         fitting(tap, ctypes.c_uint32, "tap")
-        info = sized(_c.fovea_weights)
-        call("fovea_session_weights", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
+        info = sized(_c.fovea_attention_map)
+        call("fovea_session_get_attention_map", self.address, tap, ctypes.byref(info), doing=f"tap {tap}")
         spaces = list(self.model.spaces)
         common = (self._blocks.array(info.query_rows, np.uint32, (info.rows,)), info.heads,
                   self.offsets(spaces[info.query_space]), self.offsets(spaces[info.key_space]))
         if info.form == _c.FOVEA_TAP_DENSE:
-            return Weights(*common, self._blocks.array(info.data, np.float32, (info.rows, info.heads, info.stride)))
+            dense = self._blocks.array(info.data, np.float32, (info.rows, info.heads, info.stride))
+            return AttentionMap(*common, dense)
         offsets = np.empty(info.rows * info.heads + 1, np.uint64)
         keys, values = np.empty(info.entries, np.uint32), np.empty(info.entries, np.float32)
-        arrays = sized(_c.fovea_sparse, layout=_c.FOVEA_SPARSE_CSR, offset_capacity=len(offsets),
+        arrays = sized(_c.fovea_sparse_map, layout=_c.FOVEA_SPARSE_CSR, offset_capacity=len(offsets),
                        entry_capacity=len(keys), offsets=offsets.ctypes.data, keys=keys.ctypes.data,
                        values=values.ctypes.data)
-        call("fovea_session_sparse", self.address, tap, ctypes.byref(arrays), doing=f"tap {tap}")
-        return Weights(*common, None, offsets, keys, values)
+        call("fovea_session_get_sparse_map", self.address, tap, ctypes.byref(arrays), doing=f"tap {tap}")
+        return AttentionMap(*common, None, offsets, keys, values)
 
 
 def _fields(error: Error) -> tuple:
-    return error.status, error.expected, error.found, error.byte, error.tensor
+    return error.status, error.expected, error.found, error.index, error.tensor
 
 
 def _indices(numbers: Iterable[int]) -> Any:

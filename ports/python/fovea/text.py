@@ -58,10 +58,10 @@ class Tokenizer:
         self._special = info.pair_special
 
     def _collect(self, text: bytes, capacity: int, fill: Callable) -> Encoding:
-        """Calls `fill` with arrays and a workspace, again if they were too small."""
+        """Calls `fill` with arrays and scratch, again if they were too small."""
         needed = ctypes.c_uint64()
-        call("fovea_text_workspace_size", self._model.address, len(text), ctypes.byref(needed))
-        workspace = aligned(needed.value)
+        call("fovea_text_scratch_size", self._model.address, len(text), ctypes.byref(needed))
+        scratch = aligned(needed.value)
         while True:
             arrays = [np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, bool),
                       np.empty((capacity, 2), np.uint32)]
@@ -69,7 +69,7 @@ class Tokenizer:
             for field, array in zip(("ids", "types", "special", "ranges"), arrays):
                 setattr(tokens, field, array.ctypes.data)
             try:
-                sentences = fill(workspace.ctypes.data, needed.value, tokens)
+                sentences = fill(scratch.ctypes.data, needed.value, tokens)
                 break
             except Error as error:
                 if error.status != _c.FOVEA_E_CAPACITY or tokens.count <= capacity:
@@ -87,9 +87,9 @@ class Tokenizer:
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0))
 
-        def fill(workspace: int, size: int, tokens: Any) -> None:
+        def fill(scratch: int, size: int, tokens: Any) -> None:
             call("fovea_text_encode", self._model.address, first, len(first), other, len(other or b""),
-                 ctypes.byref(options), workspace, size, ctypes.byref(tokens), doing="text")
+                 ctypes.byref(options), scratch, size, ctypes.byref(tokens), doing="text")
 
         return _warned(self._collect(max(first, other or b"", key=len),
                                      len(first) + len(other or b"") + self._special + 8, fill))
@@ -102,9 +102,9 @@ class Tokenizer:
         lengths = np.empty(len(document), np.uint32)  # no sentence is shorter than a byte
         sentences = sized(_c.fovea_text_sentences, capacity=len(lengths), lengths=lengths.ctypes.data)
 
-        def fill(workspace: int, size: int, tokens: Any) -> np.ndarray:
+        def fill(scratch: int, size: int, tokens: Any) -> np.ndarray:
             call("fovea_text_encode_document", self._model.address, document, len(document), ctypes.byref(options),
-                 workspace, size, ctypes.byref(tokens), ctypes.byref(sentences), doing="document")
+                 scratch, size, ctypes.byref(tokens), ctypes.byref(sentences), doing="document")
             return lengths[:sentences.count]
 
         encoding = self._collect(document, len(document) + self._special + 8, fill)
@@ -120,14 +120,14 @@ class Tokenizer:
     def piece(self, id: int) -> str:
         """The piece of an id, as in the vocabulary."""
         at, size = ctypes.c_void_p(), ctypes.c_uint32()
-        call("fovea_text_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
+        call("fovea_text_get_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
              doing=f"token {id}")
         return ctypes.string_at(at.value, size.value).decode("utf-8", "replace")
 
     def find(self, piece: str) -> int:
         """The id of a piece."""
         raw, id = _bytes(piece), ctypes.c_int32()
-        call("fovea_text_find", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
+        call("fovea_text_find_token", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
         return id.value
 
 

@@ -32,7 +32,7 @@ class Peer {
   peers::Rows Result() const {
     fovea_view view = {};
     fovea_error error = {};
-    Check(fovea_session_output(session_.get(), output_, &view, &error), error, model_.name());
+    Check(fovea_session_get_output(session_.get(), output_, &view, &error), error, model_.name());
     return {static_cast<const float*>(view.data), view.rows, view.width};
   }
 

@@ -150,8 +150,8 @@ class Copies(unittest.TestCase):
                 plain = copied(dict(result))
                 np.testing.assert_array_equal(plain["logits"], result["logits"])
                 np.testing.assert_array_equal(plain["hidden_states.0"][0], result["hidden_states.0"][0])
-                weights = copied(result.weights("attentions.0"))
-                np.testing.assert_array_equal(weights.segment(0), result.weights("attentions.0").segment(0))
+                weights = copied(result.attention_map("attentions.0"))
+                np.testing.assert_array_equal(weights.segment(0), result.attention_map("attentions.0").segment(0))
 
     def test_plain_records(self):
         with self.assertRaises(fovea.Error) as caught:

@@ -84,7 +84,7 @@ class Inputs(Misuse):
                      taps=[fovea.Tap("attentions.0", form="flat")])
         self.refused(status.FOVEA_E_ARGUMENT, "backend 'blas'", fovea.Model, blob("package-section"), backend="blas")
         self.refused(status.FOVEA_E_ARGUMENT, "65 workers", model.session, rows=4, workers=65)
-        self.refused(status.FOVEA_E_ARGUMENT, "no tap of 'x'", model.run({"input_ids": [[1]]}).weights, "x")
+        self.refused(status.FOVEA_E_ARGUMENT, "no tap of 'x'", model.run({"input_ids": [[1]]}).attention_map, "x")
 
     def test_limits_and_order(self):
         session = self.model.session(limits={"tokens": 8, "texts": 2})
@@ -153,7 +153,7 @@ class Lifetimes(Misuse):
         session.close()
         for function, arguments in ((session.run, ()), (session.output, ("logits",)), (session.input, ("input_ids",)),
                                     (session.set_segments, ("tokens", [1])), (session.cancel, ()),
-                                    (session.clear_cancel, ()), (session.weights, ())):
+                                    (session.clear_cancel, ()), (session.attention_map, ())):
             self.refused(status.FOVEA_E_ARGUMENT, "this session is closed", function, *arguments)
         np.testing.assert_array_equal(logits, kept)  # still there
         self.model.close()

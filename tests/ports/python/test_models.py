@@ -139,7 +139,7 @@ class Tensors(unittest.TestCase):
                         np.testing.assert_array_equal(result[name][i], told[name][i, :length])
                 for name in attentions:
                     for i, length in enumerate(lengths):
-                        np.testing.assert_array_equal(result.weights(name).segment(i),
+                        np.testing.assert_array_equal(result.attention_map(name).segment(i),
                                                       told[name][i, :, :length, :length])
 
     def test_forms_of_inputs(self):

@@ -10,7 +10,7 @@ CLASSES = {
     "FoveaError": ("library", None), "Model": ("model", None), "Tokenizer": ("text", None),
     "Session": ("session", None), "Generation": ("generate", None),
     "Encoding": ("text", r"new Encoding\(text, bytes, (.*?)\}\);"),
-    "Weights": ("session", r"  weights\(tap.*?const fields = (.*?)\};"),
+    "AttentionMap": ("session", r"  attentionMap\(tap.*?const fields = (.*?)\};"),
 }
 # Members that modules use of each other's classes only; members that errors and iterators have anyway.
 INTERNAL = {

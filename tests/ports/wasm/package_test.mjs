@@ -65,12 +65,13 @@ test("hidden states and attention weights are PyTorch's, dense, sparse and reduc
           golden[`${name}.out.${value}`].data, GOLDEN, `${name} ${value}`);
       }
       for (const step of names) {
-        const weights = result.weights[step].segment(text).flatMap((rows) => rows.map((row) => [...row])).flat();
+        const weights = result.attentionMaps[step].segment(text).flatMap((rows) => rows.map((row) => [...row])).flat();
         assertNear(weights, golden[`${name}.out.${step}`].data, 2e-5, `${form} ${name} ${step}`);
       }
     });
   }
-  const tapped = (tap) => section.run(texts.a, { taps: [{ step: "attentions.1", ...tap }] }).weights["attentions.1"];
+  const tapped = (tap) => section.run(
+    texts.a, { taps: [{ step: "attentions.1", ...tap }] }).attentionMaps["attentions.1"];
   const one = tapped({ heads: [2], rows: "first" });
   const [, , tokens] = golden["a.out.attentions.1"].shape;
   const row = golden["a.out.attentions.1"].data.subarray(2 * tokens * tokens, 2 * tokens * tokens + tokens);
@@ -186,7 +187,7 @@ test("a session runs again and again in the same memory", () => {
   refuses(() => session.run(), "FOVEA_E_ID", /expected 5600, found 99999/);
   refuses(() => session.write("input_ids", [1]), "FOVEA_E_ROWS", /2 rows of 1, 1 numbers/);
   refuses(() => session.setSegments("tokens", [17]), "FOVEA_E_LENGTH", /expected 16, found 17/);
-  refuses(() => session.weights(), "FOVEA_E_INDEX", /tap/);
+  refuses(() => session.attentionMap(), "FOVEA_E_INDEX", /tap/);
   session.close();
   refuses(() => session.run(), "FOVEA_E_HANDLE", /session is closed/);
 });

@@ -47,8 +47,8 @@ test("any number of workers computes the same bits", async () => {
   const keep = ["hidden_states.1", "hidden_states.2"];
   const taps = [{ step: "attentions.1" }, { step: "attentions.2", form: "sparse", rows: "first" }];
   await sameFor("package-section", (model) => [TEXTS, TEXTS[3], "a"].map((texts) => {
-    const { outputs, weights } = model.run(texts, { keep, taps });
-    return [outputs, Object.values(weights).map((one) => [one.data, one.keys, one.values])];
+    const { outputs, attentionMaps } = model.run(texts, { keep, taps });
+    return [outputs, Object.values(attentionMaps).map((one) => [one.data, one.keys, one.values])];
   }));
   await sameFor("documents", (model) => model.explain(TEXTS));
 });

@@ -1,0 +1,259 @@
+// fovea/fovea.hpp against the C calls that it wraps: the same results, exact memory, and failures that are reported.
+#include <string.h>
+
+#include <vector>
+
+#include "tests/generate/tiny_generator.h"
+#include "tests/support/paths.h"
+#include "tools/base/mapped_file.h"
+// After the library's headers, which use names of namespace fovea that this one has as well.
+#include "fovea/fovea.hpp"
+
+namespace {
+
+namespace cpp = fovea::FOVEA_CPP;
+using fovea::test::AlignedBytes;
+
+constexpr char kText[] = "A library to read compressed audio files.";
+
+const AlignedBytes& Blob() {
+  static const AlignedBytes blob = [] {
+    const std::string file =
+        fovea::tools::ReadFile(fovea::test::InSource("tools/train/package-section-hierarchical.fovea"));
+    AlignedBytes bytes(file.size());
+    memcpy(bytes.data(), file.data(), file.size());
+    return bytes;
+  }();
+  return blob;
+}
+cpp::Bytes View() { return {Blob().data(), Blob().size()}; }
+
+// Limits for one document of one sentence.
+fovea_session_options Options(std::uint32_t program) {
+  fovea_session_options options = FOVEA_SESSION_OPTIONS_INIT;
+  options.program = program;
+  options.rows = 64;
+  return options;
+}
+
+// The bits of the logits, by C calls alone.
+std::vector<float> Expected() {
+  fovea_error error = {};
+  std::uint64_t bytes = 0;
+  EXPECT_EQ(fovea_model_size(Blob().data(), Blob().size(), nullptr, &bytes, &error), FOVEA_OK) << error.text;
+  AlignedBytes memory(bytes);
+  fovea_model* model = nullptr;
+  EXPECT_EQ(fovea_model_init(Blob().data(), Blob().size(), nullptr, memory.data(), bytes, &model, &error), FOVEA_OK);
+  const fovea_session_options options = Options(0);
+  fovea_session_memory sizes = FOVEA_SESSION_MEMORY_INIT;
+  EXPECT_EQ(fovea_session_size(model, &options, &sizes, &error), FOVEA_OK) << error.text;
+  AlignedBytes fixed(sizes.fixed_size), state(sizes.state_size), scratch(sizes.scratch_size);
+  sizes.fixed = fixed.data(), sizes.state = state.data(), sizes.scratch = scratch.data();
+  fovea_session* session = nullptr;
+  EXPECT_EQ(fovea_session_init(model, &options, &sizes, &session, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_text_scratch_size(model, strlen(kText), &bytes, &error), FOVEA_OK);
+  AlignedBytes room(bytes);
+  std::int32_t ids[64], types[64];
+  fovea_text_tokens tokens = FOVEA_TEXT_TOKENS_INIT;
+  tokens.capacity = 64, tokens.ids = ids, tokens.types = types;
+  EXPECT_EQ(fovea_text_encode(model, kText, strlen(kText), nullptr, 0, nullptr, room.data(), bytes, &tokens, &error),
+            FOVEA_OK);
+  std::uint32_t space = 0, one = 1;
+  EXPECT_EQ(fovea_text_bind(session, &tokens, 1, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_model_find_space(model, "sentences", &space), FOVEA_OK);
+  EXPECT_EQ(fovea_session_set_segments(session, space, &one, 1, &error), FOVEA_OK) << error.text;
+  EXPECT_EQ(fovea_session_run(session, &error), FOVEA_OK) << error.text;
+  fovea_view view = {};
+  EXPECT_EQ(fovea_session_find_output(session, "logits", &view, &error), FOVEA_OK) << error.text;
+  const float* logits = static_cast<const float*>(view.data);
+  return std::vector<float>(logits, logits + view.width);
+}
+
+void Bind(const cpp::Model& model, const cpp::Tokens& tokens, cpp::Session& session) {
+  const std::uint32_t one[] = {1};
+  const cpp::Status bound = session.bind(tokens);
+  ASSERT_TRUE(bound) << bound.text();
+  const cpp::Result<std::uint32_t> space = model.find_space("sentences");
+  ASSERT_TRUE(space) << space.text();
+  const cpp::Status set = session.set_segments(*space, one);
+  ASSERT_TRUE(set) << set.text();
+}
+
+std::vector<float> Logits(const cpp::Session& session) {
+  const auto logits = session.output<float>("logits");
+  EXPECT_TRUE(logits) << logits.text();
+  EXPECT_EQ(logits->rows(), 1u);
+  const cpp::Span<const float> row = logits->row(0);
+  return std::vector<float>(row.begin(), row.end());
+}
+
+TEST(Cpp, ResultsHaveTheBitsOfTheCCalls) {
+  auto model = cpp::Model::make(View());
+  ASSERT_TRUE(model) << model.text();
+  const auto tokens = cpp::Tokenizer(*model).encode(kText);
+  ASSERT_TRUE(tokens) << tokens.text();
+  auto session = cpp::Session::make(*model, Options(0));
+  ASSERT_TRUE(session) << session.text();
+  Bind(*model, *tokens, *session);
+  const cpp::Status ran = session->run();
+  ASSERT_TRUE(ran) << ran.text();
+  EXPECT_EQ(Logits(*session), Expected());
+
+  // In pieces, and with both handles moved in between.
+  ASSERT_TRUE(session->begin());
+  const cpp::Model moved_model = *std::move(model);
+  cpp::Session moved = *std::move(session);
+  std::uint32_t left = 1;
+  for (std::uint32_t turn = 0; left > 0 && turn < 1000; ++turn) {
+    const auto advanced = moved.advance(1);
+    ASSERT_TRUE(advanced) << advanced.text();
+    left = *advanced;
+  }
+  EXPECT_EQ(Logits(moved), Expected());
+  EXPECT_EQ(session->run().code(), FOVEA_E_HANDLE);
+  EXPECT_EQ(model->info().code(), FOVEA_E_HANDLE);
+  EXPECT_TRUE(moved_model.info());
+
+  // A request to cancel is reported, and may be cleared.
+  moved.cancel();
+  EXPECT_EQ(moved.run().code(), FOVEA_E_CANCELLED);
+  moved.cancel(), moved.clear_cancel();
+  EXPECT_TRUE(moved.run());
+}
+
+TEST(Cpp, MemoryOfTheCallerOfTheExactSizesIsEnough) {
+  const auto size = cpp::Model::size(View());
+  ASSERT_TRUE(size);
+  AlignedBytes memory(*size);
+  const auto placed = [&](std::uint64_t bytes) {
+    return cpp::Model::make(View(), FOVEA_MODEL_OPTIONS_INIT, cpp::Memory::borrow(memory.data(), bytes));
+  };
+  const auto refused = placed(*size - 1);
+  EXPECT_EQ(refused.code(), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(refused.error().expected, *size);
+  EXPECT_EQ(refused->get(), nullptr);
+  const auto model = placed(*size);
+  ASSERT_TRUE(model) << model.text();
+
+  const auto sizes = cpp::Session::size(*model, Options(0));
+  ASSERT_TRUE(sizes);
+  AlignedBytes fixed(sizes->fixed_size), state(sizes->state_size), scratch(sizes->scratch_size);
+  const auto session_in = [&](std::uint64_t scratch_size) {
+    return cpp::Session::make(*model, Options(0), cpp::Memory::borrow(fixed.data(), fixed.size()),
+                              cpp::Memory::borrow(state.data(), state.size()),
+                              cpp::Memory::borrow(scratch.data(), scratch_size));
+  };
+  EXPECT_EQ(session_in(sizes->scratch_size - 1).error().expected, sizes->scratch_size);
+  auto session = session_in(sizes->scratch_size);
+  ASSERT_TRUE(session) << session.text();
+
+  const cpp::Tokenizer tokenizer(*model);
+  const auto needed = tokenizer.scratch_size(strlen(kText));
+  ASSERT_TRUE(needed);
+  AlignedBytes room(*needed);
+  auto tokens = cpp::Tokens::make(64);
+  ASSERT_TRUE(tokens);
+  const cpp::Status encoded = tokenizer.encode(kText, {}, FOVEA_TEXT_ENCODE_OPTIONS_INIT,
+                                               cpp::Memory::borrow(room.data(), *needed), tokens->get());
+  ASSERT_TRUE(encoded) << encoded.text();
+  Bind(*model, *tokens, *session);
+  ASSERT_TRUE(session->run());
+  EXPECT_EQ(Logits(*session), Expected());
+}
+
+TEST(Cpp, TokensBecomeTextAgain) {
+  const auto model = cpp::Model::make(View());
+  ASSERT_TRUE(model);
+  const cpp::Tokenizer tokenizer(*model);
+  const std::string words(3000, 'a');  // more tokens than bytes are not expected, fewer are
+  for (const std::string& text : {std::string("compressed audio"), std::string(), words}) {
+    fovea_text_encode_options plain = FOVEA_TEXT_ENCODE_OPTIONS_INIT;
+    plain.flags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_UNLIMITED;
+    const auto tokens = tokenizer.encode(text, plain);
+    ASSERT_TRUE(tokens) << tokens.text();
+    EXPECT_EQ(tokens->ids().size(), tokens->get().count);
+    EXPECT_EQ(tokens->ranges().size(), 2 * tokens->size());
+    const auto decoded = tokenizer.decode(tokens->ids());
+    ASSERT_TRUE(decoded) << decoded.text();
+    if (text != words) {
+      EXPECT_EQ(decoded->view(), text);
+    }
+  }
+  const auto pair = tokenizer.encode("compressed", "audio");
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->types()[0], 0);
+  EXPECT_EQ(pair->special()[0], 1);
+  const auto id = tokenizer.find("audio");
+  ASSERT_TRUE(id);
+  EXPECT_EQ(*tokenizer.piece(*id), "audio");
+  EXPECT_EQ(tokenizer.find("no such piece").code(), FOVEA_E_NAME);
+  EXPECT_EQ(tokenizer.encode("\xff").error().index, 0u);
+  EXPECT_EQ(tokenizer.encode("a\xff").error().index, 1u);
+}
+
+TEST(Cpp, FailuresAreReportedAndLeaveEmptyValues) {
+  const auto none = cpp::Model::make(cpp::Bytes(Blob().data(), 64));
+  EXPECT_FALSE(none);
+  EXPECT_EQ(FOVEA_STATUS_CLASS(none.code()), FOVEA_E_BLOB);
+  EXPECT_STRNE(none.text(), "");
+  EXPECT_EQ(none->get(), nullptr);
+  EXPECT_EQ(cpp::Tokenizer(*none).encode("a").code(), FOVEA_E_HANDLE);
+  auto session = cpp::Session::make(*none);
+  EXPECT_EQ(session.code(), FOVEA_E_HANDLE);
+  EXPECT_EQ(session->run().code(), FOVEA_E_HANDLE);
+  EXPECT_EQ(session->output<float>("logits").code(), FOVEA_E_HANDLE);
+  EXPECT_EQ(session->output<float>("logits")->row(0).size(), 0u);
+  EXPECT_STREQ(cpp::Status().text(), "");
+
+  const auto model = cpp::Model::make(View());
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->find_space("no such space").code(), FOVEA_E_NAME);
+  EXPECT_STREQ(model->find_space("no such space").text(), "FOVEA_E_NAME");
+  EXPECT_EQ(model->program(99).code(), FOVEA_E_INDEX);
+  EXPECT_EQ(model->find_metadata("no such key"), nullptr);
+  const auto program = model->program(0);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(*model->find_program(program->name), 0u);
+  auto other = cpp::Session::make(*model, Options(0));
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->run().code(), FOVEA_E_ORDER);
+  const auto tokens = cpp::Tokenizer(*model).encode(kText);
+  Bind(*model, *tokens, *other);
+  ASSERT_TRUE(other->run());
+  const auto wrong = other->output<std::int32_t>("logits");
+  EXPECT_EQ(wrong.code(), FOVEA_E_OPTION);
+  EXPECT_EQ(wrong->rows(), 0u);
+  const auto ids = other->input<std::int32_t>("input_ids");
+  ASSERT_TRUE(ids) << ids.text();
+  EXPECT_EQ(ids->rows(), tokens->size());
+  EXPECT_EQ(ids->row(0)[0], tokens->ids()[0]);
+  EXPECT_EQ(cpp::Memory::allocate(UINT64_MAX).code(), FOVEA_E_TOO_SMALL);
+  EXPECT_EQ(cpp::Memory::allocate(0)->data(), nullptr);
+}
+
+TEST(Cpp, GeneratorMakesTheTokensOfTheCCalls) {
+  using namespace fovea::test;  // NOLINT: the pair of sessions and its batch
+  TinyPair pair(fovea::test::Model(), Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  TestGenerator expected(pair);
+  const Batch all = expected.All();
+
+  auto generator = cpp::Generator::make(expected.options);
+  ASSERT_TRUE(generator) << generator.text();
+  const cpp::Status started = generator->start();
+  ASSERT_TRUE(started) << started.text();
+  Batch texts(kTexts.size());
+  for (std::uint32_t left = 1; left > 0;) {
+    const auto step = generator->next();
+    ASSERT_TRUE(step) << step.text();
+    for (std::uint32_t i = 0; i < step->texts; ++i) {
+      if (step->tokens[i] >= 0) texts[i].push_back(step->tokens[i]);
+    }
+    left = step->left;
+  }
+  EXPECT_EQ(texts, all);
+  EXPECT_EQ(generator->next().code(), FOVEA_E_ORDER);
+  EXPECT_EQ(generator->hypothesis(0, 0).code(), FOVEA_E_OPTION);
+}
+
+}  // namespace

@@ -1,0 +1,11 @@
+// The same with the C++ layer: a blob that is none is refused, and the refusal has a text.
+#include <stdio.h>
+
+#include <fovea/fovea.hpp>
+
+int main() {
+  alignas(64) static const char blob[64] = {};
+  const auto model = fovea::Model::make({blob, sizeof(blob)});
+  printf("%s\n", model.text());
+  return model.code() == FOVEA_E_MAGIC ? 0 : 1;
+}
