@@ -113,8 +113,8 @@ class Session(Handle):
 
     `limits`: for each input space the most rows of a run, or (rows, rows of the longest segment); `rows` for other
     input spaces. `workers` is a number or Threads. `keep` names values that can be read besides the outputs, `taps` the
-    attention maps to record, `linked` inputs that `link` will supply. Arrays of `input`, `output` and `attention_map` are
-    views of the session's memory: they change with every run, and stay valid memory when the session is closed.
+    attention maps to record, `linked` inputs that `link` will supply. Arrays of `input`, `output` and `attention_map`
+    are views of the session's memory: they change with every run, and stay valid memory when the session is closed.
 
     Only one thread at a time can use a session; a call during another thread's call is refused.
     """
