@@ -35,7 +35,7 @@ const softmax = (scores) => {
   return exps.map((value) => value / sum);
 };
 
-/** What a head of some kind prefers: a score for a row and a key at these places. */
+/** Kinds of heads: each a score for the row and the key at these places. */
 const HABITS = [(q, k) => (k === q - 1 ? 6 : 0), (q, k) => (k === q ? 6 : 0), (q, k) => (k === 0 ? 5 : 0), () => 0,
   (q, k) => (k === q + 1 ? 6 : 0), (q, k, n) => ((k * 7 + 3) % n === (q * 5) % n ? 6 : 0),
     (q, k) => -Math.abs(q - k) / 2];
@@ -57,7 +57,7 @@ function denseStep(step, rows, heads, keysOf, seed, { type = "f32", causal = fal
 
 const range = (begin, end) => Array.from({ length: end - begin }, (_, i) => begin + i);
 
-/** Words of a text with their places, between two tokens that stand nowhere. */
+/** Words of a text with their places, between two tokens that have none. */
 function tokensOf(texts, number, frame = ["[CLS]", "[SEP]"]) {
   const found = [...texts[number].matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)];
   const words = found.map((match) => [match[0].toLowerCase(), [number, match.index, match.index + match[0].length]]);
@@ -216,7 +216,7 @@ function png(width, height, colourAt) {
     chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))]);
 }
 
-/** A PNG of a sun over a meadow, so many pixels wide and high. */
+/** A PNG of a sun over a meadow, `size` pixels wide and high. */
 export function imageOf(size) {
   return png(size, size, (x, y) => {
     const [u, v] = [(x * 64) / size, (y * 64) / size], shade = Math.round(v);
@@ -250,7 +250,7 @@ export function picture() {
   return record("A picture of 4 x 4 patches", "vit", "image-classification", { images, spaces, steps });
 }
 
-/** What is said in a sound: frames with times, cross attention, words. */
+/** A transcription: frames with times, cross attention, words. */
 export function sound() {
   const frames = 40, words = ["<s>", "two", "small", "steps"], next = random(80);
   const peaks = range(0, 400).flatMap((i) => { const a = Math.abs(Math.sin(i / 30)) * (0.3 + next()); return [-a,
@@ -261,7 +261,7 @@ export function sound() {
     { name: "words", parent: null, rows: 4, offsets: [0, 4], labels: words, writes: [...words.slice(1), "."] }];
   const steps = [denseStep({ name: "cross.0", layer: 0, part: "cross", query_space: 1, key_space: 0 }, range(0, 4),
     [0, 1], () => [0, frames], 81)];
-  return record("What is said", "whisper", "transcription",
+  return record("A transcription", "whisper", "transcription",
     { sounds: [{ seconds: 2, rate: 16000, peaks: floats(peaks) }], spaces, steps,
     generation: { source_space: 0, target_space: 1, first: 1, shift: 1 } });
 }

@@ -1,5 +1,5 @@
-// What the command is given for pages of the golden models: inputs of the encoders, which have no tokenizer, a picture,
-// and the golden Longformer made for 4,096 rows with windows of 256.   long_model.mjs GOLDEN_FOLDER FOLDER
+// Inputs of the command for pages of the golden models: rows for the encoders, which have no tokenizer, a picture, and
+// the golden Longformer made for 4,096 rows with windows of 256.   long_model.mjs GOLDEN_FOLDER FOLDER
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../ports/wasm/support.mjs";

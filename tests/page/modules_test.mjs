@@ -151,7 +151,7 @@ test("rows of one space have their row in another", () => {
   assert.equal(matchingRow(paragraphs, 1, words), words.offsets[3]);
 });
 
-test("selection: what a view cannot show is settled, what an address says is checked", () => {
+test("selection: a choice that a view cannot show is replaced, a choice in an address is checked", () => {
   const record = new Record(FIXTURES.date());
   const all = { id: "all", uses: [], steps: ({ steps }) => steps },
     cross = { id: "cross", uses: [], steps: ({ steps }) => [steps[2]] };
@@ -204,7 +204,7 @@ test("matrix of a head: names, ends of the scale, what is kept", () => {
   assert.deepEqual([matrix.rows, matrix.rowNumber(2), matrix.rowIndex(3), matrix.rowIndex(4)], [5, 3, 2, null]);
 });
 
-test("colours: even steps of lightness that colour-blind eyes see, too", () => {
+test("colours: even steps of lightness that colour-blind eyes also see", () => {
   // Lightness as CIELAB has it, of colours as they are and as deuteranopes and protanopes see them (Viénot 1999).
   const lightness = (y) => (y > 0.008856 ? 116 * Math.cbrt(y) - 16 : 903.3 * y);
   const linear = (value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The page of attention records.   page.sh BUILD_DIR modules | views
-# Needs node; views need chromium, too, and make pages with the build's fovea command, of models in the repository.
+# Needs node; views also need chromium, and make pages with the build's fovea command, of models in the repository.
 set -eu
 build=$1 what=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,7 +22,7 @@ node "$here/long_model.mjs" "$source/tests/data/hf" "$work/made"
 convert() { # MODEL BLOB
   "$fovea" convert "$1" -o "$work/made/$2.fovea" --compare none >/dev/null
 }
-attend() { # PAGE BLOB OPTIONS..
+attend() { # PAGE BLOB OPTIONS...
   page=$work/made/made-$1.html blob=$2
   shift 2
   "$fovea" attend "$blob" "$@" -o "$page" >/dev/null 2>&1 || "$fovea" attend "$blob" "$@" -o "$page"

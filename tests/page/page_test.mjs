@@ -1,7 +1,6 @@
-// The page of attention records in headless Chromium: what it says are the record's numbers, the keyboard reaches all
-// of it, a choice holds in every view, it asks for nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER
-// [PAGE..] Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; all that is known of it is
-// its record.
+// The page of attention records in headless Chromium: it shows the record's numbers, the keyboard reaches all of it, a
+// choice holds in every view, it requests nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER [PAGE...]
+// Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; the test uses only its record.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -64,7 +63,7 @@ const shades = (page, list = ".tokens") => page.evaluate(`[...document.querySele
     value: node.dataset.value === "" ? null : Number(node.dataset.value), label: node.getAttribute("aria-label"),
     shade: getComputedStyle(node).backgroundColor })))`);
 
-/** What the panel's table has, against a Map of the numbers that it should have. */
+/** Compares the panel's table with a Map of the expected numbers. */
 function compareTable({ rows, title }, expected, tolerance) {
   assert.equal(rows.length, expected.size, title);
   for (const { row, value, text } of rows) {
@@ -102,7 +101,7 @@ async function look(path, name) {
   }
 }
 
-/** Rows chosen in each step: the table has the line's numbers, whatever the step's form. */
+/** Rows chosen in each step: the table has the line's numbers, regardless of the step's form. */
 async function compareLines(page, json, tolerance, most = 3) {
   for (const [s, step] of json.steps.entries()) {
     if (step.form === "pattern") continue;
@@ -138,7 +137,7 @@ async function testText(path, json) {
     near(value, received[row], F32, "received");
     assert.ok(label.endsWith(`, ${received[i].toFixed(4)}`), label);
   });
-  // What is given to others.
+  // Weights that rows give to the rows beside them.
   await page.evaluate('document.querySelector("input[value=gives]").click()');
   (await shades(page))[0].forEach(({ row, value }) => near(value, 1 - lineOf(weights[0], row).get(row), 2 * F32,
     "given"));
@@ -316,7 +315,7 @@ async function testUnread(path, json) {
   for (const [row, text] of flows) {
     const sentence = json.spaces[3].offsets.findLastIndex((offset) => offset <= row);
     const [, begin, end] = json.spaces[2].places[sentence];
-    assert.equal(text, json.texts[0].slice(begin, end), "the words of a sentence and no others");
+    assert.equal(text, json.texts[0].slice(begin, end), "only the words of a sentence");
   }
   const unread = '[...document.querySelectorAll("#view .unread")].map((node) => node.textContent)';
   assert.deepEqual(await page.evaluate(unread),
@@ -405,7 +404,7 @@ async function testPattern(path, json, name) {
   assert.equal(await page.evaluate(`Number(${inView(".facts")}.dataset.kept)`), kept);
   assert.ok((await page.evaluate(inView(".facts") +
     ".textContent")).includes(`${(100 * kept / rows ** 2).toFixed(2)} %`));
-  // By keys: in until single cells can be told, along, to a row, and back.
+  // By keys: zoom in until single cells are visible, along, to a row, and back.
   await page.evaluate(`${inView(".map")}.focus()`);
   const image = () => page.evaluate(`${inView(".map")}.toDataURL()`), pictures = new Set([await image()]);
   for (let i = 0; i < 9; ++i) await page.press("+", "+");
@@ -478,7 +477,7 @@ async function walk(path) {
     reached.add(tab);
     assert.equal(tab, `tab-${page.tabs[view]}`);
     assert.equal(await page.evaluate('document.querySelector("[role=tab][aria-selected=true]").id'), tab);
-    // What should be reached: all that can have the focus, but one of each group that arrow keys move in.
+    // Elements that must be reached: all that can have the focus, but one of each group that arrow keys move in.
     const wanted = await page.evaluate(`(() => { window.walked = new Set(); return [...document.querySelectorAll(
       "button, select, input, summary, [tabindex]")].filter((node) => node.tabIndex >= 0 && node.checkVisibility() &&
       !(node.type === "radio" && !node.checked)).length; })()`);
@@ -515,7 +514,7 @@ async function testMade(path) {
     "utf8"))[1]);
   const page = await opened(path);
   assert.ok(page.tabs.length > 0, await page.evaluate("document.body.innerText"));
-  const long = json.spaces.some(({ rows }) => rows > 2000);  // whose tables are long, too
+  const long = json.spaces.some(({ rows }) => rows > 2000);  // also with long tables
   for (const view of long ? page.tabs.slice(0, 1) : page.tabs) {
     page.view = view;
     await compareLines(page, json, F32, long ? 1 : 3);
