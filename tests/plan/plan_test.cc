@@ -252,7 +252,7 @@ class RandomProgram {
   uint32_t rows_ = kBlobNone;  // what `select` makes
 };
 
-using Rows = std::vector<std::vector<float>>;  // of each value, empty where it cannot be read
+using Rows = std::vector<std::vector<float>>;  // one per value, empty where it cannot be read
 
 Rows RunProgram(RandomProgram& p, const TestModel& model, uint32_t workers, uint32_t tile_rows,
                 const std::vector<uint32_t>& keep) {
@@ -339,7 +339,7 @@ TEST(Plan, PhasesFollowWhatStepsRead) {
           EXPECT_EQ(producer.phase, step.phase);
         }
       }
-      // Choosing rows is a phase of its own, before everything in the space of the chosen.
+      // Choosing rows is a separate phase, before everything in the space of the chosen rows.
       if (p.select == kBlobNone || i == p.select) continue;
       const fovea_step_info select = Step(model, p.select);
       EXPECT_EQ(select.tile_local, 0u);
