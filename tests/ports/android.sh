@@ -1,5 +1,5 @@
 #!/bin/sh
-# The Java class of ports/android on this machine's JVM: what it says is what the command says.
+# The Java class of ports/android on this machine's JVM gives the results of the command.
 #   android.sh CMAKE BUILD_DIR CC
 set -eu
 cmake=$1 build=$2 cc=$3
@@ -18,7 +18,7 @@ mkdir -p "$work"
 JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/native" -G Ninja -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release >/dev/null
 "$cmake" --build "$work/native" --target fovea_jni >"$work/log" || { cat "$work/log"; exit 1; }
-# What Gradle configures: fovea itself below this project.
+# The project that Gradle configures: fovea itself below this one.
 JAVA_HOME=$home "$cmake" -S "$root/ports/android" -B "$work/whole" -G Ninja -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_DISABLE_FIND_PACKAGE_fovea=ON -DFOVEA_CACHE_DIR="$root/build/deps" -DCMAKE_BUILD_TYPE=Release >/dev/null
 ninja -C "$work/whole" -t query libfovea_jni.so >/dev/null

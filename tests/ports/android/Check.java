@@ -68,7 +68,7 @@ public final class Check {
         }
       }
     }
-    try (Model model = openMapped(path)) {  // whose buffer nobody else has
+    try (Model model = openMapped(path)) {  // the only owner of the buffer
       System.gc();
       ByteBuffer.allocateDirect(raw.length);
       System.gc();

@@ -1,4 +1,4 @@
-"""Copies, pickles, pools of processes, forks and threads: what can be opened again is, the rest says what to do."""
+"""Copies, pickles, pools of processes, forks and threads: reopened where possible, else refused with advice."""
 import copy
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Wrong input ends in one exception that says what is wrong; nothing leaks; what is shown stays."""
+"""Wrong input ends in one exception that names the fault; nothing leaks; arrays that were returned stay valid."""
 import ctypes
 import gc
 import os

@@ -120,7 +120,7 @@ class Tensors(unittest.TestCase):
         return ids.astype(np.int64), mask
 
     def test_traces(self):
-        """Hidden states and attention of a ragged batch, dense and sparse, are those of `fovea run --trace`."""
+        """Hidden states and attention of a ragged batch, dense and sparse, equal the ones of `fovea run --trace`."""
         lengths = [7, 1, 12]
         ids, mask = self.padded(lengths)
         inputs = {"input_ids": ids, "attention_mask": mask}

@@ -1,5 +1,5 @@
-// What the package measures, beside what the command of this machine says of the same blobs: fields, work and bytes;
-// and what its program prints and refuses. Times are looked at for their order only.
+// Measurements of the package against the command's for the same blobs: fields, work and bytes; and its program's
+// output and refusals. Times are compared only by their order.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { measure } from "fovea/measure";
 const { FOVEA_SOURCE: source, FOVEA_BLOBS: blobs, FOVEA_COMMAND: command } = process.env;
 const program = new URL("./node_modules/fovea/bench.mjs", import.meta.url).pathname;
 
-/** Names of all fields, those of objects in them too. */
+/** Names of all fields, including fields of nested objects. */
 const fieldsOf = (measured, before = "") => Object.entries(measured).flatMap(([name, value]) =>
   [before + name, ...(typeof value === "object" ? fieldsOf(value, `${before}${name}.`) : [])]);
 
@@ -33,7 +33,7 @@ for (const [name, entry, rows, workers] of [["package-section", undefined, 64], 
     for (const field of ["model", "program", "rows", "texts", "workers", "tile_rows", "backend", "gop_per_run"]) {
       assert.equal(here[field], there[field], field);
     }
-    // Tables of pointers are smaller here, what holds rows is as large: nearly all of scratch, little of the others.
+    // Tables of pointers are smaller here, rows take the same bytes: nearly all of scratch, little of the other blocks.
     for (const [block, least] of [["blob", 1], ["state", 1], ["scratch", 0.98], ["model", 0.5], ["fixed", 0.5]]) {
       const ratio = here.bytes[block] / there.bytes[block];
       assert.ok(here.bytes[block] === there.bytes[block] || (ratio >= least && ratio <= 1), `${block}: ${ratio}`);
@@ -47,7 +47,7 @@ for (const [name, entry, rows, workers] of [["package-section", undefined, 64], 
   });
 }
 
-test("the program prints what stands in one table with the command's", () => {
+test("the program prints rows that fit into one table with the command's", () => {
   const folder = mkdtempSync(join(tmpdir(), "fovea-bench-"));
   try {
     const blob = `${blobs}/package-section.fovea`;

@@ -12,7 +12,7 @@ CLASSES = {
     "Encoding": ("text", r"new Encoding\(text, bytes, (.*?)\}\);"),
     "Weights": ("session", r"  weights\(tap.*?const fields = (.*?)\};"),
 }
-# What modules use of each other's classes, and nobody else; what errors and iterators have anyway.
+# Members that modules use of each other's classes only; members that errors and iterators have anyway.
 INTERNAL = {
     "Model": "attention blobBytes blocks handle label library modelBytes program space stepInput value",
     "Session": "blocks handle library model open program sizes taps value",
@@ -21,7 +21,7 @@ INTERNAL = {
     "Generation": "blocks encode ended generator made max model next return sessions stops stream",
     "FoveaError": "name",
 }
-# Where options stand, in a module and in the declarations.
+# Where options are listed, in a module and in the declarations.
 OPTIONS = {
     "Model.open": ("model", r"static async open\(blob, ", r"static open\((.*?)\): Promise"),
     "a session": ("session", r"constructor\(model, ", r"interface SessionOptions (.*?)^\}"),

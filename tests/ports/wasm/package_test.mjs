@@ -1,5 +1,6 @@
-// The package of ports/wasm as npm installed it: what PyTorch computed of the same weights, what the command says, and
-// what is refused. FOVEA_SOURCE is the repository, FOVEA_COMMAND the command, FOVEA_BLOBS a folder with its blobs.
+// The package of ports/wasm as npm installed it: against PyTorch's results for the same weights and against the
+// command, and its refusals. FOVEA_SOURCE is the repository, FOVEA_COMMAND the command, FOVEA_BLOBS a folder with its
+// blobs.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { assertNear, readSafetensors } from "./support.mjs";
 
 const { FOVEA_SOURCE: source, FOVEA_COMMAND: command, FOVEA_BLOBS: blobs } = process.env;
 const train = `${source}/tools/train`;
-const GOLDEN = 2e-4;  // of f32 weights on both sides: logits to 8, hidden states to 4
+const GOLDEN = 2e-4;  // f32 weights on both sides: logits reach 8, hidden states 4
 // Probabilities and shares against the command on another processor: f32 weights, and int8 ones, where the last bit of
 // an activation decides how it is rounded (40 documents of eval.tsv differ by 0.0027 at most).
 const COMMAND = { f32: 2e-5, int8: 5e-3 };
@@ -134,7 +135,7 @@ test("places of tokens count as strings do", () => {
   assert.ok(spans.some(([begin, end]) => text.slice(begin, end) === "🎮" || text.slice(begin, end) === "漢"));
 });
 
-test("a decoder goes on with texts as PyTorch does, and draws as the command does", async () => {
+test("a decoder continues texts as PyTorch does, and samples as the command does", async () => {
   const path = `${blobs}/package-writer.fovea`;
   const writer = await Model.open(readFileSync(path));
   const cases = JSON.parse(readFileSync(`${train}/package-writer/golden.json`));
@@ -158,7 +159,7 @@ test("a decoder goes on with texts as PyTorch does, and draws as the command doe
   assert.ok(writer.memory.total - total <= 2 ** 23, "texts that are left give their memory back");
 });
 
-test("an encoder and a decoder write dates as people's dates say", async () => {
+test("an encoder and a decoder rewrite dates in the standard form", async () => {
   const dates = await Model.open(readFileSync(`${blobs}/dates.fovea`));
   const rows = readFileSync(`${train}/date-normaliser/eval.tsv`, "utf8").trim().split("\n").slice(0, 60);
   for (const row of rows) {

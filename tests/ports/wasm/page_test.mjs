@@ -1,5 +1,5 @@
-// The page of ports/wasm in headless Chromium: what it says of typed texts is what the command says; it asks for
-// nothing but its own files, and nothing goes wrong.   page_test.mjs PAGE_FOLDER COMMAND BLOB
+// The page of ports/wasm in headless Chromium: for typed texts it shows the command's results; it requests nothing but
+// its own files, and nothing goes wrong.   page_test.mjs PAGE_FOLDER COMMAND BLOB
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const TOLERANCE = 5e-3;  // as in package_test.mjs; numbers on the page are roun
 // The module comes as servers send it that do not know its type.
 const TYPES = { ".html": "text/html", ".css": "text/css", ".mjs": "text/javascript" };
 
-// A page in a folder of a server that has other files, too; below /isolated the same, isolated from other origins.
+// A page in a folder of a server that also has other files; below /isolated the same, isolated from other origins.
 const ISOLATED = "/isolated", ISOLATION = {
   "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 const missing = [];
@@ -79,7 +79,7 @@ try {
   const active = "document.activeElement.id || document.activeElement.textContent";
   assert.equal(await page.evaluate(active), "text", "one can type at once");
 
-  // As it is typed: every text on the way is answered, too.
+  // While it is typed: every prefix of the text is also answered.
   const text = "A library to read compressed audio files. It supports FLAC and Ogg Vorbis.";
   for (const part of [text.slice(0, 22), text.slice(22)]) {
     await page.send("Input.insertText", { text: part });
@@ -115,7 +115,7 @@ try {
   }
   assert.deepEqual(colours, [["rgb(26, 26, 26)", "rgb(255, 255, 255)"], ["rgb(232, 232, 232)", "rgb(21, 23, 26)"]]);
 
-  // What is measured here is the work that the command counts.
+  // The measured work equals the command's count.
   const measured = await page.evaluate(`import(new URL("fovea/measure.mjs", location)).then(async ({ measure }) =>
     measure(await (await fetch("model.fovea")).arrayBuffer(), { rows: 12, seconds: 0.1 }))`);
   const counted = JSON.parse(execFileSync(command, ["bench", blob, "--rows", "12", "--seconds", "0", "--json"]));
@@ -129,7 +129,7 @@ try {
   for (const url of page.requests) assert.ok(url.startsWith(address) || url === "data:,", `asks for ${url}`);
   console.log(`page: as the command says; ${page.requests.length} requests, all to its own folder`);
 
-  // Isolated, the page has workers, and says the same.
+  // Isolated, the page has workers, and shows the same.
   const said = [];
   for (const [where, workers] of [[address, "1"], [`${origin}${ISOLATED}/folder/`, "3"]]) {
     const tab = await browser.page();
@@ -148,7 +148,7 @@ try {
   assert.deepEqual(said[1], said[0]);
   assert.deepEqual(missing, []);
 
-  // What is not there is said in words.
+  // A missing feature is reported in words.
   const bare = await browser.page();
   await bare.send("Network.setBlockedURLs", { urls: ["*model.fovea"] });
   await bare.send("Page.navigate", { url: address });

@@ -1,4 +1,4 @@
-// What the tests of ports/wasm share.
+// Shared by the tests of ports/wasm.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 

@@ -30,7 +30,7 @@ async function ended(count) {
   await Promise.race([Promise.all(all.map(({ exit }) => exit)), late]).finally(() => clearInterval(awake));
 }
 
-/** What `use` makes of a model must be the same for any number of workers. */
+/** Expects the same result of `use` for a model with any number of workers. */
 async function sameFor(name, use) {
   const results = [];
   for (const workers of COUNTS) {
@@ -81,7 +81,7 @@ test("a trap in one thread ends all, and no run waits for ever", async () => {
   for (const trap of [
     // All threads call a task that is none; the workers end by themselves.
     ({ threads }, run) => assert.throws(() => run(threads.address, 3, 0, 0), WebAssembly.RuntimeError),
-    // What a worker does that traps.
+    // The call of a worker that traps.
     ({ exports, threads }) => exports.threads_stop(threads.address),
   ]) {
     const model = await Model.open(read("package-section"), { workers: 3 });
