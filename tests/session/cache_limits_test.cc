@@ -34,7 +34,7 @@ TEST(CacheLimits, MemoryIsThatOfTheLimits) {
   EXPECT_EQ(info.max_rows, 64u);
   EXPECT_EQ(info.page_rows, kPageRows);
   EXPECT_EQ(info.row_bytes, 2u * 2 * 16 * sizeof(float));  // layers, keys and values, width
-  // 128 rows of 6 texts: as many pages as there can be with a row each, and others that are full.
+  // 128 rows of 6 texts: as many pages as possible with one row each, and the rest full.
   EXPECT_EQ(info.unused_rows, (6 + 122 / kPageRows) * kPageRows);
   EXPECT_GE(info.bytes, info.unused_rows * info.row_bytes);
   EXPECT_LT(info.bytes, info.unused_rows * info.row_bytes + 4096);
@@ -166,7 +166,7 @@ TEST(CacheLimits, WrongOptions) {
             FOVEA_E_OPTION);
   const uint32_t type = FOVEA_TYPE_I4, value = 6;
   EXPECT_EQ(status(d.Limits(2, 8, 64), [&](fovea_session_options* o) { o->cache_type = &type; }), FOVEA_E_OPTION);
-  // What is appended cannot be kept as a matrix: value 6 is the keys of the first layer.
+  // The appended rows cannot be kept as a matrix: value 6 is the keys of the first layer.
   EXPECT_EQ(status(d.Limits(2, 8, 64), [&](fovea_session_options* o) { o->keep = &value, o->keep_count = 1; }),
             FOVEA_E_OPTION);
 }
@@ -225,7 +225,7 @@ TEST(CacheLimits, SavedTextsAreChecked) {
   EXPECT_EQ(fewer.Append({{5}}), expected);
 }
 
-// 100,000 rows in the bytes of a window; the last 1,000 are those of a session that keeps everything it is given.
+// 100,000 rows in the bytes of a window; the last 1,000 equal the rows of a session that keeps everything.
 TEST(CacheLimits, AWindowGoesOnForEver) {
   const uint32_t rows = FewerCases() ? 3000 : 100000, last = rows / 100;
   const uint32_t window = 512;
@@ -240,8 +240,9 @@ TEST(CacheLimits, AWindowGoesOnForEver) {
     if (at >= rows - last) tail.insert(tail.end(), made.begin(), made.end());
   }
   EXPECT_EQ(texts.Rows(0), rows);
-  // Rows see `window` rows through each of two layers, so these begin with others that have all they see. Positions do
-  // not matter here, but where blocks of keys begin does: the start is a multiple of all of their sizes.
+  // Rows see `window` rows through each of two layers, so this run begins early enough that the compared rows have all
+  // of these. Positions do not matter here, but the start of each block of keys does: `begin` is a multiple of all
+  // block sizes.
   const uint32_t begin = (rows - last - 3 * window) / 256 * 256;
   const auto all = d.Limits(1, rows, rows, rows);
   const CachedDecoder& same = d;

@@ -1,5 +1,5 @@
-// Texts that a session keeps: rows in one run, in pieces and one by one, against the whole text in one run; joined,
-// rewound, forked, reordered, saved and restored as a plain model of texts says.
+// Texts that a session keeps (KV cache): rows in one run, in pieces and one by one, against the whole text in one run;
+// joined, rewound, forked, reordered, saved and restored, against a plain model of texts.
 #include <map>
 
 #include "tests/session/kept_texts.h"
@@ -54,7 +54,7 @@ TEST(Cache, PiecesGiveTheBitsOfTheWhole) {
   }
 }
 
-// A type that the session chooses is that of a program which says so.
+// A type that the session chooses gives the bits of a program with that type.
 TEST(Cache, SessionChoosesTheType) {
   const std::vector<int32_t> ids = RandomIds(70, kVocabulary, 3);
   const CachedDecoder plain({});

@@ -1,4 +1,4 @@
-// What sessions remember from run to run and take from each other: carried values and linked inputs.
+// State that sessions carry from run to run or take from each other: carried values and linked inputs.
 #include <algorithm>
 
 #include "tests/session/runners.h"
@@ -192,7 +192,7 @@ TEST(Carry, SavedStatesGoOnWithTheSameBits) {
     EXPECT_EQ(std::count(saved.begin(), saved.end(), 0xa5), static_cast<long>(size + 1));
     ASSERT_EQ(fovea_session_save(first.decode.session, saved.data(), size, &error), FOVEA_OK);
     EXPECT_EQ(saved[size], 0xa5);
-    // Another session with other limits and workers, after a step of its own.
+    // Another session with other limits and workers, after one step.
     TinyPair second(Model(), d, 9, 50, 2, 1, ReverseRunner);
     second.Encode(d, kTexts);
     second.Link(d);
@@ -228,7 +228,7 @@ TEST(Carry, DamagedStatesAreRefusedAndChangeNothing) {
     ASSERT_EQ(fovea_session_restore(pair.decode.session, bad.data(), size, &error), FOVEA_E_STATE) << "byte " << i;
   }
   EXPECT_EQ(pair.Step(d, kWords[0]), expected);
-  // Of another number of rows, another program, another model.
+  // State with another number of rows, of another program, of another model.
   pair.decode.SetSegments(d.tokens, {1, 1});
   EXPECT_EQ(fovea_session_restore(pair.decode.session, saved.data(), size, &error), FOVEA_E_STATE);
   EXPECT_EQ(fovea_session_restore(pair.encode.session, saved.data(), size, &error), FOVEA_E_STATE);
@@ -338,7 +338,7 @@ TEST(Link, MisuseIsRefused) {
   TinyPair others(other, d, 4, 20);
   others.Encode(d, kTexts);
   EXPECT_EQ(link(d.in_rows, others.encode.session, d.rows), FOVEA_E_OPTION);
-  // Not named, too small, not linked.
+  // An output that is not named, one that is too small, an input that is not linked.
   fovea_session_options options = Options(pair.limits);
   options.program = 1;
   TestSession unnamed(Model(), options);

@@ -65,9 +65,9 @@ std::vector<uint32_t> WorkerCounts() {
 }
 
 TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
-  uint32_t number = 0;  // of a type, backend and texts
+  uint32_t number = 0;  // index of the combination of type, backend and texts
   for (const DType type : {DType::kF32, DType::kF16, DType::kI8, DType::kI4}) {
-    ++number;  // the next type takes the others
+    ++number;  // each type starts at the other parity
     for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
       const Wide wide(type, backend);
       for (const std::vector<uint32_t>& lengths : kTexts) {
@@ -91,8 +91,8 @@ TEST(FewRows, SameBitsForAnyWorkersWithAndWithoutBarrier) {
   }
 }
 
-// About four barriers a layer without a barrier are so many calls of the runner, and one call with it. What costs less
-// than to wake anybody is done by the caller, as is what the caller alone needs at the end.
+// Without a barrier, about four stages a layer are as many calls of the runner; with one, a run is one call. Stages
+// that cost less than waking a worker run on the caller, as do operations at the end that only the caller needs.
 TEST(FewRows, TheRunnerIsCalledWhereThereIsWorkForOthers) {
   const Wide wide;
   const auto calls = [&](uint32_t rows, bool barrier) {
@@ -110,8 +110,8 @@ TEST(FewRows, TheRunnerIsCalledWhereThereIsWorkForOthers) {
   EXPECT_EQ(calls(40, true), 1u);
   EXPECT_EQ(calls(16, true), 1u);
   EXPECT_EQ(calls(1, false), 0u);
-  // Of one layer queries | attention | projection, sum | norm, wide middle | its end, sum | norm, keys and values; of
-  // the last one, whose norm is the caller's alone, one less.
+  // Stages of one layer: queries | attention | projection, sum | norm, wide middle | its end, sum | norm, keys and
+  // values. The last layer has one less, because its norm runs on the caller.
   EXPECT_EQ(calls(12, false), 6u + 5u);
 
   ModelBuilder b;
@@ -178,7 +178,7 @@ uint64_t CancellingClock() {
   return 1;
 }
 
-// Whichever worker notices it first, at whatever step: nobody waits for those who have stopped.
+// Any worker may notice the cancellation first, in any step: no worker waits for the ones that have stopped.
 TEST(FewRows, ACancelledRunEndsAndTheNextOneIsWhole) {
   const Wide wide;
   const Results expected = Bound(wide, Workers(1), {20}).Run();
@@ -265,7 +265,7 @@ class RandomRows {
   uint32_t Linear(uint32_t x, uint32_t space, uint32_t width = kWidth) {
     return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(width, kWidth, DType::kF32, 0.08f)}, space, width);
   }
-  // Of the rows that score best; their mean is added to all.
+  // A layer over the rows that score best; their mean is added to all rows.
   void LayerOfSome() {
     const uint32_t x = Pick(), scores = Linear(x, tokens, 1);
     const uint32_t rows = b.Op(OpCode::kSelect, {scores}, {}, best_, 1, {{Attribute::kKind, 2}});
@@ -351,7 +351,7 @@ TEST(FewRows, RandomPrograms) {
   EXPECT_GT(shared, seeds * 5 / 2);
 }
 
-// Others join where the first worker was alone at the beginning of the phase: they know nothing of an earlier run.
+// More workers join a phase that the first worker began alone: they keep nothing of an earlier run.
 TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
   constexpr uint32_t kWidth = 192, kRows = 16;
   ModelBuilder b(11);

@@ -1,5 +1,4 @@
-// Sessions of a small decoder: one that keeps texts, and one that takes them whole, which says what the other should
-// make.
+// Sessions of a small decoder: one with a KV cache, and one that runs whole texts, whose results are the expected ones.
 #ifndef FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 #define FOVEA_TESTS_SESSION_KEPT_TEXTS_H_
 

@@ -1,4 +1,4 @@
-// What long texts cost: the bytes of a whole windowed encoder at growing lengths, with keys and values of every type.
+// Bytes of a whole windowed encoder for texts of growing length, with keys and values of every type.
 #include "tests/support/model_builder.h"
 #include "tools/convert/attention_types.h"
 

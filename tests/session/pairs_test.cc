@@ -1,4 +1,4 @@
-// How many pairs of a query and a key an attention step takes: what the bound segments say.
+// The number of pairs of a query and a key in an attention step, which depends on the bound segments.
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {

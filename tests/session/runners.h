@@ -15,7 +15,7 @@
 
 namespace fovea::test {
 
-// Workers on threads of their own, in an order that changes.
+// Each worker in its own thread, started in an order that changes.
 inline void ThreadRunner(void* context, uint32_t workers, fovea_task task, void* task_context) {
   (void)context;
   std::vector<std::thread> threads;
@@ -30,7 +30,7 @@ inline void ReverseRunner(void* context, uint32_t workers, fovea_task task, void
 }
 
 // Workers one after the other, in an order that differs from call to call. Such a runner cannot offer a barrier: the
-// first worker would wait there for others that have not been called.
+// first worker would wait there for workers that have not been called.
 struct ShufflingRunner {
   uint32_t calls = 0, most_workers = 0;
   std::mt19937 random{1};
@@ -71,7 +71,7 @@ struct MeetingRunner {
   }
 };
 
-// What run(options) gives is the same for any workers, tiles and runners, and if each of `values` values is kept.
+// Expects run(options) to be the same for any workers, tiles and runners, and with each of `values` values kept.
 template <typename Run>
 void ExpectOneResult(const std::vector<fovea_limit>& limits, size_t values, const Run& run) {
   const auto expected = run(Options(limits));

@@ -1,4 +1,4 @@
-// Spaces that follow from rows which a run selects: the tokens of chosen sentences, with an encoder of their own.
+// Spaces derived from rows that a run selects: the tokens of chosen sentences, with a separate encoder.
 #include <math.h>
 
 #include <algorithm>
@@ -165,13 +165,13 @@ TEST(Selected, RowsAreThoseOfOneRun) {
   session.SetInput(t.scores, std::vector<float>{-1, 1, 1});
   session.Run();
   EXPECT_EQ(session.Output(t.top), before);
-  // Three of two qualify: refused at the selection, and the session goes on.
+  // Two are allowed and three qualify: refused at the selection, and the session can still be used.
   session.SetSegments(t.sentences, {3});
   session.SetInput(t.scores, std::vector<float>{1, 1, 1});
   EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ROWS);
   EXPECT_EQ(error.step, 0u);
   EXPECT_EQ(known(), none);
-  // Ids of sentences that are not chosen are checked, too.
+  // Ids of sentences that are not chosen are checked as well.
   session.SetInput(t.scores, std::vector<float>{0, 0, 0});
   session.SetInput(t.ids, std::vector<int32_t>(10, 50));
   EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ID);
@@ -300,7 +300,7 @@ TEST(Selected, AShareBoundsWhatASessionReserves) {
       ASSERT_EQ(fovea_session_output(session, taken, &values, &error), FOVEA_OK) << error.text;
       EXPECT_EQ(indices.rows, chosen);
       EXPECT_EQ(values.rows, chosen);
-      // Neither lies over the other.
+      // The two outputs do not overlap.
       for (uint32_t i = 0; i < chosen; ++i) {
         const uint32_t row = static_cast<const uint32_t*>(indices.data)[i];
         ASSERT_LT(row, all);

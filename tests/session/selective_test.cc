@@ -63,7 +63,7 @@ struct Texts {
     }
     return first;
   }
-  // Calls f(rows of one text) for each, and puts the rows that it makes below each other.
+  // Calls f(rows of one text) for each text and concatenates the results by rows.
   template <typename F>
   Rows ForEachText(F f) const {
     const Rows all = RowsOf(xs, kWidth);
@@ -105,7 +105,7 @@ TEST(Selective, RelevanceAsGateAndAsBias) {
   }
 }
 
-// Keys that are not relevant are dropped before attention: all tokens ask the kept ones, the kept ones go on alone.
+// Keys that are not relevant are dropped before attention: all tokens query the kept ones, and only these continue.
 TEST(Selective, IrrelevantRowsAreDropped) {
   for (const bool best : {false, true}) {
     Texts t;

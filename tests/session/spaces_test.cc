@@ -1,4 +1,4 @@
-// Spaces whose rows follow from others: fixed, strided and selected segments in sessions.
+// Spaces derived from other spaces: fixed, strided and selected segments in sessions.
 #include <algorithm>
 
 #include "tests/session/guarded_session.h"
@@ -94,14 +94,14 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   session.Run();
   EXPECT_EQ(session.Segments(chosen), (Lengths{2, 0, 1}));
   EXPECT_EQ(session.Indices(rows), (std::vector<int32_t>{1, 2, 8}));
-  // Another run chooses others; until it has, none are known.
+  // The next run selects other rows; until it has run, no selection is available.
   session.SetInput(mask, std::vector<int32_t>{0, 0, 0, 0, 1, 0, 0, 1, 0});
   ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
   EXPECT_EQ(segments(), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_session_advance(session.session, UINT32_MAX, &left, &error), FOVEA_OK);
   EXPECT_EQ(session.Segments(chosen), (Lengths{0, 0, 2}));
   EXPECT_EQ(session.Indices(rows), (std::vector<int32_t>{4, 7}));
-  // Too many: an error with the step, and the session goes on.
+  // Too many rows: an error with the step, and the session can still be used.
   session.SetInput(mask, std::vector<int32_t>{0, 0, 0, 0, 1, 0, 1, 1, 0});
   EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ROWS);
   EXPECT_EQ(error.step, 0u);
@@ -187,7 +187,7 @@ struct Ends {
   uint32_t stride, first, last;
 };
 
-// What n rows become.
+// The number of rows that n rows become.
 uint32_t StridedRows(uint32_t n, const Ends& ends) {
   if (n <= ends.first + 1) return n;
   const uint32_t others = n - ends.first > ends.last ? n - ends.first - ends.last : 1;
@@ -232,7 +232,7 @@ TEST(Spaces, StridedLimitsAreExact) {
   }
 }
 
-// Segments of every length fit where positions say how long those of a strided space are, and no longer ones.
+// Segments fit if the position table is long enough for the strided space, and longer ones do not.
 TEST(Spaces, StridedSegmentsBoundTheirSource) {
   for (const Ends& ends : {Ends{2, 0, 0}, {2, 1, 1}, {3, 0, 2}, {2, 3, 3}, {5, 9, 1}}) {
     for (const uint32_t positions : {1u, 2u, 4u, 9u}) {
@@ -252,7 +252,7 @@ TEST(Spaces, StridedSegmentsBoundTheirSource) {
   }
 }
 
-// Indices that nobody reads are still of all rows, not of a tile.
+// Indices without a reader still cover all rows, not one tile.
 TEST(Spaces, SelectionsThatNobodyReads) {
   ModelBuilder b;
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), all = b.SelectedSpace("all", tokens);
@@ -293,7 +293,7 @@ TEST(Spaces, LimitsOfSpacesThatFollow) {
     }
     return status == FOVEA_OK ? sizes.scratch_size : 0;
   };
-  // Of each row: the input, three indices and the pooled ones, each on a multiple of 64 bytes.
+  // For each row: the input, three indices and the pooled rows, each on a multiple of 64 bytes.
   const uint64_t third_rows = (kMaxRecords + 2) / 3;
   EXPECT_NEAR(static_cast<double>(bytes(9) - bytes(1)), 8.0 * 4 * (kMaxRecords + third_rows + 3), 256);
   EXPECT_EQ(bytes(2047) != 0, kWide);

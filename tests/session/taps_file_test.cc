@@ -1,4 +1,4 @@
-// What taps kept, as a file: its size is exact, and its numbers are those that the session gives.
+// Attention maps of taps written as a file: its size is exact, and its numbers equal the session's.
 #include "tests/session/taps_fixture.h"
 #include "tests/support/heap_trap.h"
 #include "tools/safetensors/metadata.h"
@@ -32,7 +32,7 @@ TapLines ReadFile(const tools::StoredTensors& tensors, const std::string& step, 
   EXPECT_EQ(sizes[0], read.query_rows.size());
   const auto offsets = tools::ToIntegers(tensors.at("tokens.offsets"));
   for (size_t line = 0; line < sizes[0] * sizes[1]; ++line) {
-    // The segment is the one where the line's numbers stand in the session's own.
+    // The segment is the one that has the nonzero numbers of this line in the session's attention map.
     const std::vector<float>& own = shape.lines.at(line);
     const auto first =
         static_cast<size_t>(std::find_if(own.begin(), own.end(), [](float x) { return x != 0; }) - own.begin());

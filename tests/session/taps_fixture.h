@@ -90,7 +90,7 @@ inline TapLines ReadDense(const TestSession& session, const fovea_weights& w, bo
   return read;
 }
 
-// All three layouts, which must say the same.
+// Reads all three layouts, which must be equal.
 inline TapLines ReadSparse(const TestSession& session, uint32_t tap, const fovea_weights& w) {
   const size_t lines = size_t{w.rows} * w.heads;
   TapLines read;

@@ -309,7 +309,7 @@ TEST(Taps, WrongRequests) {
     EXPECT_EQ(changed(&fovea_tap::stride, bad), FOVEA_E_OPTION);
     EXPECT_EQ(changed(&fovea_tap::offset, bad), FOVEA_E_OPTION);
   }
-  EXPECT_EQ(changed(&fovea_tap::rows, FOVEA_TAP_ROWS_STRIDE), FOVEA_E_OPTION);  // of 0
+  EXPECT_EQ(changed(&fovea_tap::rows, FOVEA_TAP_ROWS_STRIDE), FOVEA_E_OPTION);  // stride 0
   fovea_tap tap = good;
   tap.rows = FOVEA_TAP_ROWS_STRIDE;
   tap.stride = tap.offset = 0xffffffff;  // no row at all
@@ -421,7 +421,7 @@ TEST(Taps, OfAnotherVersion) {
   taps[1].more[1] = 1;  // an option that this version does not know
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
   taps[1].more[1] = 0;
-  taps[1].tap.step = taps[0].tap.step;  // read where the second one lies
+  taps[1].tap.step = taps[0].tap.step;  // read from the second tap's place
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_OPTION);
   taps[1].tap.struct_size = sizeof(fovea_tap);
   EXPECT_EQ(fovea_session_size(model.model, &options, &sizes, &error), FOVEA_E_STRUCT_SIZE);
