@@ -9,7 +9,7 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", 
   "--disable-ipc-flooding-protection",  // else it ignores a page's address after 200 changes within 10 seconds
   "--remote-debugging-pipe"];
 
-/** Chromium's program; where there is none, the test ends as skipped, and says that `what` is not tested. */
+/** Chromium's program; without one, the test ends as skipped and reports that `what` is not tested. */
 export function chromiumFor(what) {
   const programs = process.env.PATH.split(delimiter).map((place) => join(place, "chromium"));
   const program = programs.find((each) => existsSync(each));
@@ -20,7 +20,7 @@ export function chromiumFor(what) {
 
 const KEYS = { Tab: 9, Enter: 13, Escape: 27, " ": 32, End: 35, Home: 36, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39,
   ArrowDown: 40 };
-const SHIFT = 8;  // of Chromium's modifiers
+const SHIFT = 8;  // bit of Chromium's modifiers
 const MOST_SECONDS = 120;  // until a message has its answer
 
 export class Browser {

@@ -21,20 +21,20 @@ struct CachedDecoder {
     bool all_windows = false;
     uint32_t positions = 512;  // rows of the table; 0: rows know no positions
     bool all_scores = false;   // after each token, not only after the last one
-    uint32_t taps = 0;         // of a convolution in front of the first layer, within the window; 0: there is none
+    uint32_t taps = 0;         // width of a convolution in front of the first layer, within the window; 0: none
   };
   explicit CachedDecoder(const Shape& shape, std::vector<std::pair<std::string, std::string>> metadata = {});
 
   std::vector<fovea_limit> Limits(uint32_t max_texts, uint32_t new_rows, uint32_t kept_rows,
                                   uint32_t longest = 0) const;
 
-  // What comes after a text, by one run of all of it.
+  // Scores of the token after a text, by one run of all of it.
   std::vector<float> ScoresAfter(const std::vector<int32_t>& text) const;
 
   ModelBuilder builder;
   uint32_t texts, tokens, kept, kept_window;
   uint32_t whole = 0;               // rows of program 0
-  uint32_t hidden = 0, scores = 0;  // of program 1: of each token, after the last one
+  uint32_t hidden = 0, scores = 0;  // program 1: of each token, of the last one
   TestModel model;
 
  private:

@@ -1,4 +1,4 @@
-// What a cast makes of rows, in plain code.
+// Plain code for the cast of rows to another type.
 #ifndef FOVEA_TESTS_SUPPORT_CAST_ROWS_H_
 #define FOVEA_TESTS_SUPPORT_CAST_ROWS_H_
 

@@ -1,4 +1,4 @@
-// Texts taken apart.
+// Splits texts into characters.
 #ifndef FOVEA_TESTS_SUPPORT_CHARACTERS_H_
 #define FOVEA_TESTS_SUPPORT_CHARACTERS_H_
 

@@ -19,7 +19,7 @@ struct DocumentShape {
   uint32_t width = 16, heads = 2, vocabulary = 24, classes = 3;
   uint32_t token_layers = 1, sentence_layers = 1;
   uint32_t max_tokens = 12, max_sentences = 10;
-  uint32_t token_middle = 4, sentence_middle = 2;  // of the feed-forward parts, in widths
+  uint32_t token_middle = 4, sentence_middle = 2;  // inner width of the feed-forward layers, in hidden sizes
 };
 
 class DocumentModel {

@@ -299,7 +299,7 @@ void AddSentencePieces(const std::string& model_file, GgufWriter* writer) {
     scores.push_back(static_cast<float>(token.score));
     types.push_back(is(text::kTokenUnknown) ? 2 : is(text::kTokenControl) ? 3 : is(text::kTokenByte) ? 6 : 1);
   }
-  for (const tools::AddedToken& added : model.added) {  // with the spaces that they stand for
+  for (const tools::AddedToken& added : model.added) {  // with real spaces for the marks
     types[added.id] = 4;
     for (size_t at; (at = tokens[added.id].find("\xe2\x96\x81")) != std::string::npos;) {
       tokens[added.id].replace(at, 3, " ");

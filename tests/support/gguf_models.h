@@ -10,10 +10,10 @@
 
 namespace fovea::test {
 
-// Elements that are stored as this type; those of K types are random blocks of small numbers.
+// Bytes of elements stored as this type; K types get random blocks of small numbers.
 std::string GgufBytes(uint32_t type, const std::vector<float>& values, uint32_t seed);
 
-// The model of a directory. Matrices of layers whose rows allow it are of `type`, all others f32.
+// The model of a directory. Matrices of layers whose rows allow it are of `type`, the rest f32.
 GgufWriter GgufOfDirectory(const std::string& directory, const std::string& architecture, uint32_t type = 0);
 
 // The tokenizer of a tokenizer.json with byte-level byte pairs; of a SentencePiece model; of a vocab.txt.
@@ -21,7 +21,7 @@ void AddBytePairs(const std::string& tokenizer_json, const std::string& pre, Ggu
 void AddSentencePieces(const std::string& model_file, GgufWriter* writer);
 void AddWordPieces(const std::string& vocab_txt, GgufWriter* writer);
 
-// What the values of a file are for the library: a directory with the same configuration and f32 weights.
+// The values that the library reads from a file, as a directory with the same configuration and f32 weights.
 void WriteDirectoryOf(const std::string& gguf_bytes, const std::string& architecture, const std::string& like,
                       const std::string& directory);
 

@@ -31,7 +31,7 @@ class GgufWriter {
   uint32_t version = 3;
   uint64_t alignment = 32;
 
-  // A value of any type, as it stands in the file.
+  // A value of any type, as the bytes in the file.
   void Set(const std::string& key, uint32_t type, const std::string& bytes) {
     for (auto& [known, value] : values_) {
       if (known == key) return static_cast<void>(value = Raw(type) + bytes);

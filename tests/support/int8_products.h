@@ -1,5 +1,5 @@
-// int8 products of a kernel against plain sums of 64-bit integers, to equal bits. No heap and no test library: firmware
-// runs this, too.
+// int8 products of a kernel against plain sums of 64-bit integers, to equal bits. No heap and no test library, because
+// firmware runs this as well.
 #ifndef FOVEA_TESTS_SUPPORT_INT8_PRODUCTS_H_
 #define FOVEA_TESTS_SUPPORT_INT8_PRODUCTS_H_
 
@@ -19,7 +19,8 @@ class Int8Products {
   static constexpr size_t kElements = kMostColumns * kMostK;
   static_assert(kElements >= kMostRows * kMostK, "rows of x do not fit");
 
-  // Calls report(rows, columns, k, bias or not, row, column) where `multiply` is wrong, and says how often it was.
+  // Calls report(rows, columns, k, bias or not, row, column) where `multiply` is wrong, and returns the number of
+  // calls.
   template <class Report>
   size_t Check(void (*multiply)(const GemmTile&), const Report& report) {
     size_t wrong = 0;

@@ -45,7 +45,7 @@ class ModelBuilder {
 
   tools::BlobContent& content() { return content_; }
   const tools::BlobContent& content() const { return content_; }
-  // What follows is another program over the same spaces and tensors.
+  // Starts another program over the same spaces and tensors.
   void NextProgram(const std::string& name);
 
   uint32_t Space(const std::string& name, uint32_t parent = kBlobNone);
@@ -57,7 +57,7 @@ class ModelBuilder {
   uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride, uint16_t first = 0,
                         uint16_t last = 0);
 
-  // Rows of `source` are kept; of the past those that a window of so many sees, 0: all.
+  // A KV cache of the rows of `source`: all earlier rows, or the last `window` of them if that is not 0.
   uint32_t CachedSpace(const std::string& name, uint32_t source, uint32_t window = 0);
 
   std::vector<float> RandomFloats(size_t count, float scale = 1.0f);

@@ -1,4 +1,4 @@
-// Where tests find files: this repository's, those in tests/data, and trained models of others that may be absent.
+// Where tests find files: the repository's, data in tests/data, and published trained models, which may be absent.
 #ifndef FOVEA_TESTS_SUPPORT_PATHS_H_
 #define FOVEA_TESTS_SUPPORT_PATHS_H_
 
@@ -10,7 +10,7 @@ namespace fovea::test {
 std::string InSource(const std::string& path);
 // A path within tests/data: outputs of original implementations, always there.
 std::string InData(const std::string& path);
-// A path beside this repository (or in $FOVEA_SHARED_DIR), where trained models and tokenizers of others stand.
+// A path beside this repository (or in $FOVEA_SHARED_DIR), where published trained models and tokenizers are.
 std::string InShared(const std::string& path);
 // Says which case is not tested when `path`, one of InShared, is not there: the caller then skips the case.
 bool Missing(const std::string& path);

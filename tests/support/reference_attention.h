@@ -1,5 +1,5 @@
-// What attention means: an explicit matrix of how often each query sees each key, and every score by its formula, in
-// double. Nothing here is shared with the engine but the description of the call.
+// Reference attention: an explicit matrix of how often each query sees each key, and every score by its formula, in
+// double. The only code shared with the engine is the description of the call.
 #ifndef FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 #define FOVEA_TESTS_SUPPORT_REFERENCE_ATTENTION_H_
 
@@ -66,7 +66,7 @@ inline double HalfToDouble(uint16_t bits, bool bf16) {
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-// Element i of a row of a head, whatever its type.
+// Element i of a row of a head, as a number of any type.
 inline double Element(const HeadRows& rows, DType type, const HeadRows& scales, size_t row, size_t head, size_t i) {
   const auto* at = static_cast<const uint8_t*>(rows.data) + row * rows.row_stride + head * rows.head_stride;
   uint16_t bits;
@@ -359,7 +359,7 @@ class ReferenceRun {
   const AttentionCall& call_;
   const AttentionSpec& spec_;
   const uint32_t query_rows_, stride_;
-  uint32_t place_ = 0;  // of the query in its segment
+  uint32_t place_ = 0;  // position of the query in its segment
   ReferenceAttention result_;
 };
 

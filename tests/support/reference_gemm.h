@@ -25,7 +25,7 @@ inline double DoubleFromBf16(uint16_t bits) {
   return value;
 }
 
-// Weight (row, i) as the number it stands for.
+// Weight (row, i) as a number.
 inline double WeightValue(const GemmWeights& w, size_t row, size_t i) {
   const size_t at = row * w.shape.k + i;
   switch (w.shape.type) {

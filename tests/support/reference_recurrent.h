@@ -17,7 +17,7 @@ struct ReferenceCell {
   size_t width = 0;
   std::vector<float> weight;  // [gates * width, width]
   std::vector<float> bias;    // [gates * width], or empty
-  bool rnn = false;           // tanh of what others have for each gate, or of `relu` that
+  bool rnn = false;           // one gate, an LSTM's or GRU's sum through tanh or, with `relu`, relu
   bool relu = false;
   bool sees_cell = false;          // lstm: by
   std::vector<float> peepholes{};  // [3, width] of i, f and o

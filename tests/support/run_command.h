@@ -8,16 +8,16 @@
 
 namespace fovea::test {
 
-// What the command did.
+// Result of running the command.
 struct CommandResult {
   int status = 0;
   std::string out, err;
 };
 CommandResult Fovea(const std::vector<std::string>& arguments);
-// What it prints with --json, which is among the arguments. It is expected to succeed.
+// The output of the command with --json, which is among the arguments. The command must succeed.
 nlohmann::json FoveaJson(const std::vector<std::string>& arguments);
 
-// What it says is wrong. It is expected to refuse, with status 2 and no other output.
+// The error message of the command, which must fail with status 2 and no other output.
 std::string FoveaError(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::test

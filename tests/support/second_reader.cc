@@ -32,7 +32,7 @@ class Reader {
     if (!holds) throw std::runtime_error(what);
   }
   uint64_t Number(uint64_t at, int bytes) const {
-    Need(at + static_cast<uint64_t>(bytes) <= bytes_.size(), "a number lies outside");
+    Need(at + static_cast<uint64_t>(bytes) <= bytes_.size(), "a number is outside");
     uint64_t value = 0;
     for (int i = bytes - 1; i >= 0; --i) value = value << 8 | bytes_[at + static_cast<uint64_t>(i)];
     return value;
@@ -46,9 +46,9 @@ class Reader {
     }
     return nullptr;
   }
-  // Where record `index` of `bytes` stands, and how many there are.
+  // Offset of record `index`, of `bytes` bytes each, and the number of records.
   uint64_t Record(uint32_t kind, uint64_t index, uint64_t bytes) const {
-    Need(index < Count(kind, bytes), "a record lies outside its section");
+    Need(index < Count(kind, bytes), "a record is outside its section");
     return Find(kind)->offset + index * bytes;
   }
   uint64_t Count(uint32_t kind, uint64_t bytes) const {
@@ -59,7 +59,7 @@ class Reader {
   }
   std::string String(uint32_t offset) const {
     const ReadSection* strings = Find(1);
-    Need(strings != nullptr && offset < strings->size, "a string lies outside");
+    Need(strings != nullptr && offset < strings->size, "a string is outside");
     return reinterpret_cast<const char*>(bytes_.data() + strings->offset + offset);
   }
 

@@ -52,7 +52,7 @@ struct ReadBlob {
   std::vector<uint8_t> text;
 };
 
-// Throws std::runtime_error where the bytes are not what the specification says.
+// Throws std::runtime_error where the bytes violate the specification.
 ReadBlob SecondReader(const std::vector<uint8_t>& bytes);
 
 }  // namespace fovea::test

@@ -84,7 +84,7 @@ struct TinyDecoder {
   uint32_t table, key_weight, state_weight, state_bias, head;                            // tensors
 };
 
-// Sessions of both programs; the decoder reads the encoder's rows and keys where they lie.
+// Sessions of both programs; the decoder reads the encoder's rows and keys in place.
 struct TinyPair {
   TinyPair(const TestModel& model, const TinyDecoder& d, uint32_t texts, uint32_t rows, uint32_t workers = 1,
            uint32_t tile_rows = 0, fovea_runner runner = nullptr, std::vector<fovea_tap> taps = {})
