@@ -61,7 +61,7 @@ TEST_F(WordPieceText, AddedTokens) {
   EXPECT_EQ(Plain("a <R>  b"), (Ids{15, 25, 16}));
   EXPECT_EQ(Plain("word"), (Ids{26}));
   EXPECT_EQ(Plain("a word."), (Ids{15, 26, 12}));
-  EXPECT_EQ(Plain("swords"), (Ids{1}));                // not a word of its own
+  EXPECT_EQ(Plain("swords"), (Ids{1}));                // not a whole word
   EXPECT_EQ(Plain("élan ELAN a"), (Ids{27, 27, 15}));  // found after normalization
 }
 
@@ -199,7 +199,7 @@ TEST(BytePairText, Merges) {
   EXPECT_EQ(plain("hello"), (Ids{9}));
   EXPECT_EQ(plain(" hello hello"), (Ids{9, 9}));
   EXPECT_EQ(plain("hell"), (Ids{4, 7}));
-  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));  // of equal merges the left one first
+  EXPECT_EQ(plain("lll"), (Ids{4, 6, 2}));  // the leftmost of equal merges first
   EXPECT_EQ(plain("h\xc3\xa9l"), (Ids{4, 0, 12, 13, 2}));
   EXPECT_EQ(plain("hzl"), (Ids{4, 0, 2}));
   EXPECT_EQ(plain(""), Ids{});
@@ -266,7 +266,7 @@ TEST(CharacterPairText, MergesAreShort) {
   EXPECT_EQ(records(json), 6u);  // another one comes between
 }
 
-// The mask token is known by its usual names, or by the one that the tokenizer's configuration says.
+// The mask token is found by its usual names, or by the name in the tokenizer's configuration.
 TEST(ReadTokenizer, MaskToken) {
   EXPECT_EQ(TextSection(SectionOf(WordPieceJson())).tokenizer().mask_id, 4u);
   EXPECT_EQ(TextSection(SectionOf(BytePairJson())).tokenizer().mask_id, 14u);

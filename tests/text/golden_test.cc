@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Text, Golden,
                            return name;
                          });
 
-// A published tokenizer of this directory with parts of others.
+// A published tokenizer of this directory with some parts replaced.
 json Changed(const std::string& base, const json& change) {
   json file = tools::ReadJson(path(InData("tokenizers")) / base / "tokenizer.json");
   for (const auto& [key, value] : change.items()) {
@@ -310,7 +310,7 @@ TEST(GoldenText, Gpt2) {
       }
     }
   }
-  // Of tokenizers with the same merges and other ids.
+  // Tokenizers with the same merges and other ids.
   const json others = tools::ReadJson(folder / "vectors-transformers-js.json")["tokens_only"];
   for (const auto& [table, rows] : others.items()) {
     for (const json& c : rows) {

@@ -1,5 +1,5 @@
-// Every text function takes time linear in the text for a given tokenizer, whatever both hold. The texts and sections
-// here are so large that anything quadratic in one of them, or a product of both, would take minutes to hours.
+// Every text function takes time linear in the text for a given tokenizer, regardless of their contents. The texts and
+// sections here are so large that anything quadratic in one of them, or a product of both, would take minutes to hours.
 #include <gtest/gtest.h>
 
 #include "tests/text/fixtures.h"
@@ -29,7 +29,7 @@ uint64_t Count(const TextSection& section, const std::string& text) {
   return e.result.tokens[0];
 }
 
-// Word pieces "a", "b" and whatever is asked for.
+// Word pieces "a" and "b", with the given normalizer.
 tools::TextModel PlainModel(const std::vector<tools::TextStep>& normalizer = {}) {
   tools::TextModel model;
   for (const char* piece : {"[UNK]", "a", "##a", "b", "##b"}) model.tokens.push_back({piece, 0, 0, true});
@@ -234,7 +234,7 @@ TEST(LinearText, Decoding) {
       EXPECT_GE(size, kLong);
     }
   }
-  // A few ids cannot stand for a text out of all proportion.
+  // A few ids cannot decode to a text out of all proportion.
   tools::TextModel model = PlainModel();
   model.tokens.push_back({std::string(4096, 'a')});
   EXPECT_EQ(Refused(model), "");

@@ -1,4 +1,4 @@
-// Where sentences end, by examples, and what holds for any text whatever: all of it is there, in order, in linear time.
+// Where sentences end, by examples, and properties of any text: the sentences cover it, in order, in linear time.
 #include "runtime/text/sentences.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(Sentences, Cases) {
       {"\u201cGo.\u201d \u201cWhy?\u201d", {"\u201cGo.\u201d", "\u201cWhy?\u201d"}},
       {"Stop (now!). Go.", {"Stop (now!).", "Go."}},
       {"It works. (Mostly.) Fine.", {"It works.", "(Mostly.)", "Fine."}},
-      // Small letters, commas and dashes go on.
+      // Before small letters, commas and dashes a sentence continues.
       {"\"Is it?\" he asked. No.", {"\"Is it?\" he asked.", "No."}},
       {"It is approx. five. Yes", {"It is approx. five.", "Yes"}},
       {"The etc. (and so on) case. B", {"The etc. (and so on) case.", "B"}},
@@ -168,7 +168,7 @@ TEST(Sentences, NothingIsLost) {
       while (text::NextSentence(bytes, text.size(), range.end, wrapped, &range)) {
         ASSERT_TRUE(white(range.begin)) << text;
         ASSERT_LT(range.begin, range.end) << text;
-        // What a sentence is does not depend on what comes before it.
+        // The end of a sentence does not depend on the text before it.
         text::SentenceRange again;
         ASSERT_TRUE(text::NextSentence(bytes, text.size(), range.begin, wrapped, &again));
         ASSERT_EQ(again.begin, range.begin) << text;

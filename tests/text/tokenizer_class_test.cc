@@ -277,7 +277,7 @@ TEST_F(TokenizerFiles, BeginningAndEndByConfiguration) {
   EXPECT_NE(Refusal().find("bos_token"), std::string::npos) << Refusal();
 }
 
-// source.spm finds pieces, vocab.json has their ids and those of the other language.
+// source.spm finds pieces; vocab.json has their ids and the ids of the other language.
 TEST_F(TokenizerFiles, Marian) {
   Write("source.spm", UsualModel());
   Write("target.spm", UsualModel());
