@@ -1,4 +1,4 @@
-// What fovea attend writes besides the record, and what it refuses.
+// Files that fovea attend writes besides the record, and its refusals.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -118,7 +118,7 @@ TEST(AttendViews, MapsHaveTheNumbersOfTheRecord) {
   SvgOf(text, "pattern");
 }
 
-// Negative ones, too; the colors go from the least to the largest.
+// Negative scores as well; the colors range from the smallest to the largest.
 TEST(AttendViews, ScoresAreShown) {
   const std::vector<std::string> text = {TinyBlob("base"), "--text", "the <cat> & \"soup\"", "--scores"};
   const Weights scores = WeightsOf(RecordOf(text), "attentions.1");
@@ -177,7 +177,7 @@ TEST(AttendViews, DocumentsAlignmentsAndPictures) {
   EXPECT_EQ(cells.size() + 1, pictures["spaces"][1]["offsets"][1].get<size_t>());
 }
 
-// The golden model, with a file that says how its pictures are prepared.
+// The golden model, with a file that specifies how its pictures are prepared.
 std::string PreparedVit() {
   const std::string folder = Temporary("prepared_vit");
   std::filesystem::remove_all(folder);

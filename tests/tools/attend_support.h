@@ -1,4 +1,4 @@
-// Attention records as tests read them: with a decoder of their own.
+// Attention records as tests read them, with a separate decoder.
 #ifndef FOVEA_TESTS_TOOLS_ATTEND_SUPPORT_H_
 #define FOVEA_TESTS_TOOLS_ATTEND_SUPPORT_H_
 
@@ -40,7 +40,7 @@ std::vector<T> Decoded(const nlohmann::json& text) {
 // Row, head, key: all counted through the whole spaces.
 using Weights = std::map<std::tuple<uint32_t, uint32_t, uint32_t>, float>;
 
-// The segment of keys of a row, as the notes on the format say.
+// The segment of keys of a row, by the notes on the format.
 inline std::pair<uint32_t, uint32_t> KeysOf(const nlohmann::json& record, const nlohmann::json& step, uint32_t row) {
   const nlohmann::json &spaces = record["spaces"], &keys = spaces[step["key_space"].get<size_t>()];
   uint32_t segment = row;
@@ -131,7 +131,7 @@ inline void ExpectTraced(const nlohmann::json& record, const std::string& step, 
     ASSERT_EQ(weight, padded.at(place)) << step << " row " << row << " head " << head << " key " << key;
     ++compared;
   }
-  // All of them: what lies between is padding.
+  // All of them; the bytes in between are padding.
   size_t expected = 0;
   for (size_t i = 0; i + 1 < queries.size(); ++i) {
     expected += size_t{queries[i + 1] - queries[i]} * (keys[i + 1] - keys[i]) * tensor.shape[1];

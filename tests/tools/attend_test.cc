@@ -1,4 +1,4 @@
-// fovea attend: every number of a record is that of the taps, and every row is called what it stands for.
+// fovea attend: every number of a record is a tap's, and every row has the label of its token, picture cell or frame.
 #include <gtest/gtest.h>
 #include <math.h>
 
@@ -336,12 +336,12 @@ TEST(Attend, SwinsWindowsAreParts) {
     }
   }
   EXPECT_GT(shifted_steps, 0u);
-  // Later stages have cells of their own size over the same picture.
+  // Later stages have larger cells over the same picture.
   EXPECT_EQ(record["images"][1]["of"], 0);
   EXPECT_EQ(record["images"][1]["rows"], (grid + 1) / 2);
 }
 
-// Sparse weights and keys of a step are those of `fovea run --taps sparse`.
+// Sparse weights and keys of a step equal the ones of `fovea run --taps sparse`.
 void ExpectSparse(const json& record, const std::string& name, const std::string& file, bool half) {
   const SafetensorsReader traced(file);
   const std::vector<int64_t> keys = tools::ToIntegers(traced.Get(name + ".keys")),

@@ -53,7 +53,7 @@ TEST(Chat, Prompts) {
             "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>");
 }
 
-// The assistant goes on where its last message ends.
+// The assistant continues its last message.
 TEST(Chat, AnswersThatHaveBegun) {
   EXPECT_EQ(ChatPrompt("chatml", {{"user", "Hi"}, {"assistant", "Hel"}}),
             "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHel");
@@ -79,7 +79,7 @@ std::string Rendered(const std::string& source, const std::vector<ChatMessage>& 
   }
 }
 
-// What Jinja makes of the same, with trim_blocks and lstrip_blocks.
+// The result of Jinja for the same template, with trim_blocks and lstrip_blocks.
 TEST(Chat, OwnTemplates) {
   EXPECT_EQ(Rendered("{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|end|>' }}{% endfor %}"
                      "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% else %}{{ eos_token }}{% endif %}",

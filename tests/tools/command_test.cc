@@ -1,5 +1,4 @@
-// The fovea command on a tiny model: what it prints, and one line with exit status 2 for whatever is wrong with the
-// input.
+// The fovea command on a tiny model: its output, and one line with exit status 2 for any fault in the input.
 #include <gtest/gtest.h>
 #include <math.h>
 
@@ -147,7 +146,7 @@ TEST(Command, RunWritesNamedValues) {
     const SafetensorsReader reader(out);
     for (const auto& [name, tensor] : reader.tensors()) traced[name] = ToFloats(tensor);
   }
-  // What a trace has is what is found by name.
+  // Values of a trace can be requested by name.
   const CommandResult some = run({"--values", "hidden_states.1", "--values", "attentions.*"});
   ASSERT_EQ(some.status, 0) << some.err;
   EXPECT_EQ(some.err, "");
@@ -157,7 +156,7 @@ TEST(Command, RunWritesNamedValues) {
     const SafetensorsReader reader(out);
     for (const auto& [name, tensor] : reader.tensors()) EXPECT_EQ(ToFloats(tensor), traced.at(name)) << name;
   }
-  // All of them: more than a trace, and inputs are told.
+  // All values: more than a trace, and inputs are reported as left out.
   const CommandResult all = run({"--values", "*"});
   ASSERT_EQ(all.status, 0) << all.err;
   EXPECT_NE(all.err.find("fovea: left out: input_ids: it is an input\n"), std::string::npos) << all.err;
@@ -168,7 +167,7 @@ TEST(Command, RunWritesNamedValues) {
   ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values go with --input");
 }
 
-// What is reported of rows of ids is what two blobs make of them.
+// The report about rows of ids equals a comparison of two blobs.
 TEST(Command, ConversionIsMeasuredOnIds) {
   const std::string ids = Temporary("ids.txt"), report = Temporary("ids.json"), out = Temporary("ids.safetensors");
   const std::string rows = "3 9 27 81 5\n\n7\n100 101 102 3 4 5 6 7 8\n";
@@ -180,7 +179,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
   ASSERT_EQ(convert(exact, "f32").status, 0);
   const CommandResult made = convert(stored, "int8");
   ASSERT_EQ(made.status, 0) << made.err;
-  // The golden directory has no tokenizer, and nothing else is to be said of it.
+  // The golden directory has no tokenizer, which is the only warning.
   EXPECT_EQ(made.err.find("warning: the blob takes token ids only"), made.err.find("warning")) << made.err;
   EXPECT_EQ(made.err.find("warning"), made.err.rfind("warning")) << made.err;
   const nlohmann::json told = nlohmann::json::parse(made.out);
@@ -221,7 +220,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
   refused("-1\n", "sample ids: row 1: -1 is not below ");
 }
 
-// A decoder names other things: a trace says so, and kept rows are not a matrix.
+// Inputs and rows of the KV cache, which are not a matrix, are reported as left out.
 TEST(Command, RunSaysWhatItLeavesOut) {
   const std::string blob = Temporary("left-out.fovea"), input = WriteInput("decoded", 1, 3, {2, 6, 3}, {});
   ASSERT_EQ(Fovea({"convert", InData("hf/llama"), "-o", blob}).status, 0);
@@ -357,7 +356,7 @@ TEST(Command, Similarity) {
   EXPECT_EQ(result["cosines"][0][1], result["cosines"][1][0]);
 }
 
-// Scores of classes are no embedding, and those of next tokens no classes.
+// Scores of classes are no embedding, and scores of next tokens are no classes.
 TEST(Command, OnlyEmbeddingsAreCompared) {
   ExpectRefused({"similarity", TinyBlob("sequence"), "--text", "a cat", "--text", "soup"}, "--task embedding");
   ExpectRefused({"similarity", TinyBlob("token"), "--text", "a cat", "--text", "soup"}, "--task embedding");

@@ -25,7 +25,7 @@ Made Converted(const std::string& folder, const std::string& weights, const std:
   arguments.insert(arguments.end(), samples.begin(), samples.end());
   const CommandResult made = Fovea(arguments);
   EXPECT_EQ(made.status, 0) << made.err;
-  // Golden directories have no tokenizer, and nothing else is to be said of them.
+  // Golden directories have no tokenizer, which is the only warning.
   EXPECT_EQ(made.err.find("warning"), made.err.find("warning: the blob takes token ids only")) << made.err;
   return {tools::ReadFile(blob), json::parse(made.out)};
 }
@@ -35,7 +35,7 @@ void ExpectRefused(const std::vector<std::string>& arguments, const std::string&
   EXPECT_NE(error.find(part), std::string::npos) << error;
 }
 
-// Sounds calibrate as the same numbers in a file of tensors do; without them nothing is known of what is heard.
+// Sounds calibrate as the same numbers in a file of tensors do; without them there are no statistics of speech.
 TEST(ConvertSamples, Sounds) {
   const std::string folder =
       GoldenFolder("ast", R"({"feature_extractor_type": "ASTFeatureExtractor", "max_length": 44, "num_mel_bins": 20})");
@@ -98,7 +98,7 @@ TEST(ConvertSamples, CutTextsAreNamed) {
   EXPECT_NE(made.err.find("1 of 2 texts are longer than the model reads"), std::string::npos) << made.err;
 }
 
-// What a mix is said to keep is what another run of the blob finds; a plot shows it.
+// The reported accuracy of a mix is the one that another run of the blob measures; a plot shows it.
 TEST(ConvertSamples, TypesAreMixed) {
   TinyBlob("base");
   const std::string folder = Temporary("bert-base"), plot = Temporary("mix.svg");

@@ -40,7 +40,7 @@ const std::string& Blob() {
   return path;
 }
 
-// What the step should give, from kept values, in double: the softmax of q . k / sqrt(width) within each segment.
+// The step's expected results, from kept values, in double: the softmax of q . k / sqrt(width) within each segment.
 struct Kept {
   explicit Kept(const std::string& text) : model(Blob(), tools::Model::Options{}), tokenizer(model) {
     tokens = tools::EncodeFor(model, tokenizer, 0, text);
@@ -196,7 +196,8 @@ TEST(CommandDocuments, WhatIsTooLongIsCutAndSaid) {
   EXPECT_NE(out.find("5 tokens dropped"), std::string::npos) << out;
 }
 
-// The weights of the first row of each segment, the mean of two heads; and a model that says nothing of its tokens.
+// The weights of the first row of each segment, the mean of two heads; and a model without information about its
+// tokens.
 TEST(CommandDocuments, OtherWaysToExplain) {
   const json first = FoveaJson({"run", DocumentBlob("tokens.layer.0.seen"), "--text", kText, "--json"})[0];
   const json pooled = FoveaJson({"run", Blob(), "--text", kText, "--json"})[0];

@@ -1,5 +1,5 @@
-// fovea eval and fovea bench --compare: what they say of a file of samples, beside what the other commands say of each
-// sample; and one line for whatever is wrong.
+// fovea eval and fovea bench --compare: their results for a file of samples, against other commands' results for each
+// sample; and one line for any fault.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -34,7 +34,7 @@ const std::vector<std::string> kTexts = {
     "a cat in the harbour", "the soup", "cats",        "the harbour a soup in", "a a a",
     "soup soup the cat",    "in",       "harbour the", "the cats in a soup"};
 
-// What `fovea run` says of each text, as its likeliest class.
+// The likeliest class of each text by `fovea run`.
 std::vector<std::string> Classes(const std::string& blob, const std::vector<std::string>& texts) {
   std::vector<std::string> arguments = {"run", blob, "--json"};
   for (const std::string& text : texts) arguments.insert(arguments.end(), {"--text", text});
@@ -43,7 +43,7 @@ std::vector<std::string> Classes(const std::string& blob, const std::vector<std:
   return classes;
 }
 
-// Every third text has the label that the model says, others "food" or the number of "place".
+// Every third text has the label that the model predicts; the rest have "food" or the number of "place".
 TEST(Eval, LabelsOfTexts) {
   const std::string& blob = TinyBlob("sequence");
   const std::vector<std::string> said = Classes(blob, kTexts);
@@ -216,7 +216,7 @@ TEST(Eval, TextsOfWhichNothingIsKnown) {
   EXPECT_NE(other.out.find("not compared"), std::string::npos) << other.out;
 }
 
-// Texts of a batch have the rows that each has alone, without those of special tokens.
+// Texts of a batch have the rows that each has alone, without rows of special tokens.
 TEST(Eval, RowsOfTokensAreThoseOfTheirText) {
   const tools::Model model(TinyBlob("token"), {});
   tools::SampleRunner together(model, tools::SampleKind::kTexts, {}), alone(model, tools::SampleKind::kTexts, {});
@@ -241,7 +241,7 @@ std::string Blob(const std::string& golden, const std::string& preprocessor) {
   return blob;
 }
 
-// Of files: the labels that `fovea run` says, but of the last, whose label it does not say.
+// Evaluates files with the labels that `fovea run` predicts, except the last, whose label is wrong.
 void ExpectLikeRun(const std::string& blob, const std::vector<std::string>& files, const std::string& run,
                    const std::string& eval) {
   std::vector<std::string> arguments = {"run", blob, "--json"};
@@ -318,7 +318,7 @@ TEST(Eval, WrongUseIsRefused) {
   ExpectError({"bench", blob, "--compare", Temporary("absent.fovea")}, "absent.fovea");
 }
 
-// What was read until then is told, and that it is not all.
+// The samples read so far are reported, and that the report is incomplete.
 TEST(Eval, CtrlCEndsCleanly) {
   const tools::Model model(TinyBlob("sequence"), {});
   const tools::Interrupt interrupt;

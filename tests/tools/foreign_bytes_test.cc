@@ -1,4 +1,4 @@
-// Messages quote files and arguments: whatever bytes these hold, the message is whole, one line and harmless.
+// Messages quote files and arguments: with any bytes in these, the message is whole, one line and harmless.
 #include <gtest/gtest.h>
 
 #include <filesystem>

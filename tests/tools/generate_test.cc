@@ -151,7 +151,7 @@ std::string Decoder() {
   return blob;
 }
 
-// A decoder without an encoder goes on with what it is given.
+// A decoder without an encoder continues the prompt.
 TEST(GenerateCommand, GoesOnWithTexts) {
   const auto tokens = [&](std::vector<std::string> more) {
     std::vector<std::string> all = {"generate", Decoder(), "--json", "--ignore-stop", "--max-tokens", "24"};

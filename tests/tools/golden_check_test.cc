@@ -85,7 +85,7 @@ TEST(Compare, RowsOfPaddingInTheReference) {
   EXPECT_FALSE(tools::Compare(longer, Stored({1, 2, 2}, expected), {}).compared);
 }
 
-// What was computed with more digits stands for what was not.
+// A result that was stored with more digits replaces the one with fewer.
 TEST(Cases, MoreDigitsAreTakenInstead) {
   const std::vector<float> a = {1}, b = {2};
   const tools::GoldenCases cases = tools::CasesOf({{"x.in.y", Stored({1}, a)},
@@ -99,7 +99,7 @@ TEST(Cases, MoreDigitsAreTakenInstead) {
   EXPECT_EQ(ToFloats(out.at("z")), a);
 }
 
-// What `run` wrote is golden for `check`, until a number or a name changes.
+// A file that `run` wrote is golden for `check`, until a number or a name changes.
 TEST(CheckCommand, FindsWhatChanged) {
   const std::string& blob = TinyBlob("base");
   const std::vector<int64_t> ids = {2, 6, 3, 0, 2, 5, 8, 3}, mask = {1, 1, 1, 0, 1, 1, 1, 1};

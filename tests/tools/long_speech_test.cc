@@ -1,5 +1,5 @@
-// Where a long sound is heard next, what is tried again and what the model is told, with a model that says what the
-// test has written down.
+// Transcription of long sounds: where the next window begins, which windows are tried again and which prompt the model
+// gets, with a model that follows a script.
 #include "tools/generate/long_speech.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr uint64_t kStep = 2, kWindow = 60;  // 0.02 s, 0.6 s
 
 int32_t At(int32_t steps) { return kFirst + steps; }
 
-// What is said of a window at each attempt.
+// The model's output for a window at each attempt.
 struct Script {
   std::deque<HeardWindow> attempts;
   std::vector<TimedWord> words = {};
@@ -244,7 +244,7 @@ TEST(LongSpeech, WhereNobodySpeaksThereIsNoText) {
   EXPECT_EQ(said({Unsure(text, 0.7)}, options, 1), 0u);
 }
 
-// What was said at a high temperature, without text or in no time is not told.
+// Text of a high temperature, empty text and text without duration are left out of the prompt.
 TEST(LongSpeech, WhatTheModelIsTold) {
   const auto told = [](const std::deque<HeardWindow>& attempts, const LongSpeechOptions& options) {
     Fake fake;
@@ -275,7 +275,7 @@ TEST(LongSpeech, Interrupted) {
   EXPECT_TRUE(all[1].finished);
 }
 
-// With words the next window begins after the last one; segments have the times of theirs.
+// With words the next window begins after the last word; segments have the times of their words.
 TEST(LongSpeech, Words) {
   Fake fake;
   LongSpeechOptions options = Options();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fovea-bench measures, needs nothing of the system it runs on, and machines.py makes a table and bars of what it says.
+# fovea-bench measures, needs nothing of the system it runs on, and machines.py makes a table and bars of its output.
 #   machines.sh BUILD_DIR BLOB [EMULATOR...]
 set -eu
 build=$1 blob=$2

@@ -1,5 +1,5 @@
-// What measurements say wherever they are made (ports/bench.h), and the inputs of those without a system
-// (ports/inputs.h) beside the command's.
+// Fields of measurements, equal on every system (ports/bench.h), and the inputs of systems without files
+// (ports/inputs.h) against the command's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string Converted(const std::string& directory, const std::string& name, con
   return blob;
 }
 
-// The `percent` of the numbers that are at most the percentile are at least so many, and no smaller one has them.
+// At least `percent` of the numbers are at most the percentile, and no smaller number has that property.
 uint64_t PlainPercentile(const std::vector<uint64_t>& numbers, uint32_t percent) {
   uint64_t best = UINT64_MAX;
   for (const uint64_t candidate : numbers) {
@@ -74,17 +74,17 @@ TEST(Measurement, PercentilesAreThoseOfPlainCodeForAnyNumberOfRuns) {
     const std::vector<uint64_t> unsorted = ticks;
     measured.bench.run_ticks = ticks.data();
     measured.bench.run_count = count;
-    const json said = json::parse(measured.Text());
-    EXPECT_EQ(said["runs"], count);
+    const json fields = json::parse(measured.Text());
+    EXPECT_EQ(fields["runs"], count);
     for (const auto& [name, percent] :
          std::map<std::string, uint32_t>{{"min", 0}, {"p50", 50}, {"p90", 90}, {"p99", 99}}) {
       const double expected = static_cast<double>(PlainPercentile(unsorted, percent)) * 1e3 / 25e6;
-      EXPECT_NEAR(said["latency_ms"][name].get<double>(), expected, 0.6e-9) << count << " " << name;
+      EXPECT_NEAR(fields["latency_ms"][name].get<double>(), expected, 0.6e-9) << count << " " << name;
     }
-    const double seconds = said["latency_ms"]["p50"].get<double>() / 1e3;
-    EXPECT_NEAR(said["rows_per_second"].get<double>() * seconds, 7, 1e-5);
-    EXPECT_NEAR(said["gops"].get<double>() * seconds, said["gop_per_run"].get<double>(), 1e-9);
-    EXPECT_EQ(said["load_ms"]["model"].get<double>(), 0.00012);
+    const double seconds = fields["latency_ms"]["p50"].get<double>() / 1e3;
+    EXPECT_NEAR(fields["rows_per_second"].get<double>() * seconds, 7, 1e-5);
+    EXPECT_NEAR(fields["gops"].get<double>() * seconds, fields["gop_per_run"].get<double>(), 1e-9);
+    EXPECT_EQ(fields["load_ms"]["model"].get<double>(), 0.00012);
   }
 }
 
@@ -105,7 +105,7 @@ TEST(Measurement, AnyTextIsJsonAndACutOneEndsWithAZero) {
   }
 }
 
-// What a program keeps of its texts is gone before the next run, or they would get longer than the session allows.
+// The KV cache is cleared before the next run, or texts would exceed the session's limit.
 TEST(Measurement, EachRunIsTheFirstOfItsTexts) {
   const std::string blob = Converted(InData("hf/t5"), "t5", "f16");
   const CommandResult one =

@@ -1,5 +1,4 @@
-// What evaluations compute of numbers: values worked out by hand, and those that the documentation of SciPy and
-// scikit-learn gives for their examples.
+// Metrics of evaluations: values worked out by hand, and examples from the documentation of SciPy and scikit-learn.
 #include "tools/eval/metrics.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +79,7 @@ TEST(Metrics, ClassesOfKnownExamples) {
   EXPECT_NEAR(matrix.Of(2).precision, 2.0 / 3, 1e-12);
 }
 
-// A class that is neither expected nor said does not count; one that is only said does, with 0.
+// A class that is neither expected nor predicted does not count; one that is only predicted counts with 0.
 TEST(Metrics, MacroF1IsOverClassesThatOccur) {
   const Confusion confusion = Of(4, {{0, 0}, {0, 0}, {0, 2}});
   EXPECT_NEAR(confusion.MacroF1(), 0.8 / 2, 1e-12);
@@ -145,7 +144,7 @@ TEST(Turns, ChangeWhoIsFirstAndTellTheRatio) {
   EXPECT_EQ(told["first"]["seconds"], 15);
   EXPECT_EQ(told["second"]["ms"]["p50"], 4000);
   EXPECT_EQ(told["ratio"], 2);         // 4 by 2
-  EXPECT_EQ(told["turns"]["p25"], 1);  // of 1, 2, 2.5, 3
+  EXPECT_EQ(told["turns"]["p25"], 1);  // quartile of 1, 2, 2.5, 3
   EXPECT_EQ(told["turns"]["p50"], 2);
   EXPECT_EQ(told["turns"]["p75"], 2.5);
   EXPECT_EQ(plain.Told(false)["ratio"], 32.0 / 15);

@@ -23,7 +23,7 @@ TEST(Overlap, PartsOfATextAreThatText) {
       if (at + length >= text.size()) break;
     }
     EXPECT_EQ(JoinOverlapping(parts), text);
-    // The words at the ends are heard in part: others are written there.
+    // Words at the ends are cut off, so the model writes something else there.
     for (size_t i = 0; i < parts.size(); ++i) {
       if (i > 0) parts[i].front() = 2000 + trial;
       if (i + 1 < parts.size()) parts[i].back() = 3000 + trial;
@@ -41,7 +41,7 @@ TEST(Overlap, WhatSharesNothingFollows) {
   EXPECT_EQ(JoinOverlapping({}), Ids());
   EXPECT_EQ(JoinOverlapping({{}, {1, 2}, {}, {1, 2}, {}}), (Ids{1, 2, 1, 2}));
   EXPECT_EQ(JoinOverlapping({{7, 8}, {7, 8}}), (Ids{7, 8}));
-  // What the right one has before the beginning of the left one.
+  // The right part's tokens before the beginning of the left part are dropped.
   EXPECT_EQ(JoinOverlapping({{5, 6, 7}, {1, 2, 5, 6, 7, 8}}), (Ids{5, 6, 7, 8}));
 }
 

@@ -1,4 +1,4 @@
-// fovea pack, and fovea convert --pack: what lies in the blob, and that results stay the same.
+// fovea pack, and fovea convert --pack: sections of the blob, and that results stay the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ TEST(Pack, WhatALinkLeadsToIsReplacedAsConvertDoes) {
   }
   EXPECT_EQ(UsesPacked(blob), LibraryPacks());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder + "/real"), {}), 3);
-  // A file that may be somebody's, or the work of another process.
+  // An existing file of that name may belong to a user or another process.
   for (const std::vector<std::string>& command : commands) {
     const std::string& path = command[0] == "pack" ? command[1] : command[3];
     const std::string beside = std::filesystem::canonical(path).string() + ".part";
@@ -120,7 +120,7 @@ TEST(Pack, ForOtherMachines) {
   EXPECT_NE(packed[0]["layout"], packed[1]["layout"]);
   EXPECT_NE(Fovea({"inspect", blob}).out.find("for aarch64-i8mm"), std::string::npos);
   EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
-  // Named twice, or by this machine's own name, too: once in the blob.
+  // A target that is named twice, or also by this machine's name: once in the blob.
   EXPECT_EQ(Fovea({"pack", blob, "--target", "host", "--target", "host"}).status, 0);
   ASSERT_EQ(PackedOf(blob).size(), 1u);
   const std::vector<std::string> names = PackedOf(blob)[0]["targets"];

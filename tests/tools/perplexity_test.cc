@@ -46,7 +46,7 @@ struct Foretold {
   uint64_t tokens = 0;
 };
 
-// Of a window of ids, tokens from `counted` on, one step of `decode` each.
+// Adds a window of ids, tokens from `counted` on, by one step of `decode` each.
 void Step(const Model& model, const std::vector<int32_t>& ids, size_t counted, Foretold& sum) {
   tools::SessionRequest request;
   request.program = model.FindProgram("decode");
@@ -72,7 +72,7 @@ void Step(const Model& model, const std::vector<int32_t>& ids, size_t counted, F
   }
 }
 
-// Of whole texts.
+// Perplexity of whole texts.
 Foretold Plainly(const Model& model, const std::vector<std::string>& texts, size_t length, size_t stride) {
   Foretold sum;
   for (const std::string& text : texts) {
@@ -90,12 +90,12 @@ Foretold Plainly(const Model& model, const std::vector<std::string>& texts, size
   return sum;
 }
 
-void ExpectPlain(const json& told, const Foretold& expected) {
-  EXPECT_EQ(told["tokens"], expected.tokens);
+void ExpectPlain(const json& report, const Foretold& expected) {
+  EXPECT_EQ(report["tokens"], expected.tokens);
   const double mean = expected.nats / static_cast<double>(expected.tokens);
-  EXPECT_NEAR(std::log(told["perplexity"].get<double>()), mean, 1e-5 * mean);
-  EXPECT_NEAR(told["bits_per_token"].get<double>(), mean / std::log(2), 1e-5 * mean);
-  EXPECT_NEAR(told["bits_per_byte"].get<double>() * told["text_bytes"].get<double>(), expected.nats / std::log(2),
+  EXPECT_NEAR(std::log(report["perplexity"].get<double>()), mean, 1e-5 * mean);
+  EXPECT_NEAR(report["bits_per_token"].get<double>(), mean / std::log(2), 1e-5 * mean);
+  EXPECT_NEAR(report["bits_per_byte"].get<double>() * report["text_bytes"].get<double>(), expected.nats / std::log(2),
               1e-4 * expected.nats);
 }
 
@@ -103,17 +103,17 @@ TEST(Perplexity, IsThatOfStepByStepLogits) {
   const Model model(Writer("f32"), {});
   const std::string file = WriteText("whole.txt", kText);
   for (const auto& [length, stride] : {std::pair<size_t, size_t>{256, 128}, {16, 8}, {16, 16}, {13, 5}, {2, 1}}) {
-    const json told = FoveaJson({"eval", Writer("f32"), "--perplexity", file, "--max-length", std::to_string(length),
-                                 "--stride", std::to_string(stride), "--json"})["models"][0];
-    EXPECT_EQ(told["window"], length);
-    EXPECT_EQ(told["stride"], stride);
-    ExpectPlain(told, Plainly(model, {kText}, length, stride));
+    const json report = FoveaJson({"eval", Writer("f32"), "--perplexity", file, "--max-length", std::to_string(length),
+                                   "--stride", std::to_string(stride), "--json"})["models"][0];
+    EXPECT_EQ(report["window"], length);
+    EXPECT_EQ(report["stride"], stride);
+    ExpectPlain(report, Plainly(model, {kText}, length, stride));
   }
   // The model's own length, and half of it.
   const json usual = FoveaJson({"eval", Writer("f32"), "--perplexity", file, "--json"})["models"][0];
   EXPECT_EQ(usual["window"], 256);
   EXPECT_EQ(usual["stride"], 128);
-  // All bytes but those of the first token, which nothing foretells.
+  // All bytes except the first token's, which has no prediction.
   const tools::Tokens tokens = tools::Tokenizer(model).Encode(kText, 0);
   EXPECT_EQ(usual["text_bytes"], std::string(kText).size() - tokens.end[0]);
 }
@@ -127,10 +127,10 @@ TEST(Perplexity, OfLinesIsOfEachByItself) {
   const std::string file = WriteText("lines.txt", text);
   const Foretold expected = Plainly(model, lines, 6, 4);
   for (const char* batch : {"1", "3", "16"}) {
-    const json told = FoveaJson({"eval", Writer("f32"), "--perplexity", file, "--lines", "--max-length", "6",
-                                 "--stride", "4", "--batch", batch, "--workers", "2", "--json"})["models"][0];
-    EXPECT_EQ(told["texts"], lines.size());
-    ExpectPlain(told, expected);
+    const json report = FoveaJson({"eval", Writer("f32"), "--perplexity", file, "--lines", "--max-length", "6",
+                                   "--stride", "4", "--batch", batch, "--workers", "2", "--json"})["models"][0];
+    EXPECT_EQ(report["texts"], lines.size());
+    ExpectPlain(report, expected);
   }
 }
 
@@ -152,19 +152,19 @@ TEST(Perplexity, WindowsInParts) {
 
 TEST(Perplexity, OfTwoModels) {
   const std::string file = WriteText("two.txt", kText);
-  const json told = FoveaJson({"eval", Writer("f32"), "--compare", Writer("int8"), "--perplexity", file, "--max-length",
-                               "12", "--stride", "6", "--batch", "2", "--json"});
+  const json report = FoveaJson({"eval", Writer("f32"), "--compare", Writer("int8"), "--perplexity", file,
+                                 "--max-length", "12", "--stride", "6", "--batch", "2", "--json"});
   const json alone = FoveaJson(
       {"eval", Writer("int8"), "--perplexity", file, "--max-length", "12", "--stride", "6", "--json"})["models"][0];
-  EXPECT_EQ(told["models"][1], alone);
-  EXPECT_LT(told["models"][1]["bytes"], told["models"][0]["bytes"]);
-  EXPECT_NE(told["models"][1]["perplexity"], told["models"][0]["perplexity"]);
-  const json& outputs = told["agreement"]["outputs"];
-  EXPECT_EQ(outputs["rows"], told["models"][0]["tokens"]);
+  EXPECT_EQ(report["models"][1], alone);
+  EXPECT_LT(report["models"][1]["bytes"], report["models"][0]["bytes"]);
+  EXPECT_NE(report["models"][1]["perplexity"], report["models"][0]["perplexity"]);
+  const json& outputs = report["agreement"]["outputs"];
+  EXPECT_EQ(outputs["rows"], report["models"][0]["tokens"]);
   EXPECT_GT(outputs["same_choice"], 0.8);
   EXPECT_GT(outputs["cosine"]["p0"], 0.99);
   EXPECT_LT(outputs["cosine"]["p0"], 1);
-  EXPECT_TRUE(told["time"].contains("turns"));
+  EXPECT_TRUE(report["time"].contains("turns"));
   // With itself: the same in everything.
   const json same = FoveaJson({"eval", Writer("f32"), "--compare", Writer("f32"), "--perplexity", file, "--json"});
   EXPECT_EQ(same["agreement"]["outputs"]["same_choice"], 1);

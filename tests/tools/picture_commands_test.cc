@@ -1,5 +1,5 @@
-// Pictures through the command: prepared as the directory says, by the program of the nearest size, compared with
-// texts; and one line for whatever is wrong.
+// Pictures through the command: prepared as the directory specifies, by the program of the nearest size, compared with
+// texts; and one line for any fault.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ using tools::SafetensorsWriter;
 
 std::string Shown(const std::string& name) { return InData("images/" + name); }
 
-// CLIP of both golden towers, with words of its own and CLIP's image processor.
+// CLIP of both golden towers, with another vocabulary and CLIP's image processor.
 class PictureCommands : public testing::Test {
  protected:
   static constexpr float kScale = 1.5f;
@@ -84,7 +84,7 @@ class PictureCommands : public testing::Test {
     warnings_ = result.err;
     return Path("model.fovea");
   }
-  // What the model makes of pixels that were prepared here.
+  // The model's embedding of pixels that this test prepared.
   std::vector<float> Embedding(const std::string& blob, const std::string& program, const std::string& file,
                                Extent size) const {
     tools::Preparation p;
@@ -184,7 +184,7 @@ TEST_F(PictureCommands, AreComparedWithTexts) {
     EXPECT_LE(match["cosine"].get<double>(), last);
     last = match["cosine"].get<double>();
   }
-  // Two blobs, a tower each, say the same.
+  // Two blobs with one tower each give the same result.
   Fovea({"convert", directory_.string(), "-o", Path("text.fovea"), "--task", "text"});
   Fovea({"convert", directory_.string(), "-o", Path("image.fovea"), "--task", "image"});
   EXPECT_EQ(FoveaJson({"similarity", Path("text.fovea"), "--image-model", Path("image.fovea"), "--image",
@@ -260,7 +260,7 @@ TEST_F(PictureCommands, WhereTheProcessorIsWritten) {
       << warnings_;
 }
 
-// What cannot be read of a processor is warned about, with file and key; such a blob takes numbers.
+// Unknown parts of a processor's configuration are warned about, with file and key; such a blob takes numbers.
 TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
   const std::pair<json, const char*> cases[] = {
       {{{"image_processor_type", "DonutImageProcessor"}}, "DonutImageProcessor"},

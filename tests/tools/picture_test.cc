@@ -150,7 +150,7 @@ TEST(Pictures, BrokenFilesFail) {
     const std::string whole = ReadFile(InData("images/") + name);
     EXPECT_EQ(Refusal(whole), "") << name;
     for (size_t length = 0; length < whole.size(); ++length) {
-      // Exactly so many bytes, so that the address sanitizer sees one more.
+      // Exactly `length` bytes, so that the address sanitizer reports a read beyond them.
       EXPECT_NE(Refusal(std::string(whole.data(), length)), "") << name << " " << length;
     }
     // Nothing but a failure or a picture comes of any change.

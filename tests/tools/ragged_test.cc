@@ -64,7 +64,7 @@ TEST_F(Ragged, EveryLevelIsBound) {
   ASSERT_EQ(batch.spaces.size(), 2u);
   EXPECT_EQ(batch.spaces.begin()->second.lengths, (std::vector<uint32_t>{2, 1}));
   EXPECT_EQ(batch.spaces.rbegin()->second.lengths, (std::vector<uint32_t>{2, 1, 2}));
-  // Limits of a parent are those of its own segments.
+  // A parent's limits cover its own segments.
   for (const fovea_limit& limit : tools::ExactLimits(model_, batch)) {
     if (std::string(model_.Space(limit.space).name) != "sentences") continue;
     EXPECT_EQ(limit.rows, 3u);

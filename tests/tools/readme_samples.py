@@ -117,5 +117,5 @@ def check_options():
 
 check_samples()
 options = check_options()
-print("\n".join(complaints) or f"{options} options are those of the command")
+print("\n".join(complaints) or f"all {options} options exist in the command")
 sys.exit(bool(complaints))

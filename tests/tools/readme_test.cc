@@ -1,4 +1,4 @@
-// README.md quotes the C examples as they are compiled, and they say what they should.
+// README.md quotes the C examples as they are compiled, and their output is the expected one.
 #include <gtest/gtest.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
-// fovea generate and translate about texts that are given: log-probabilities against a softmax, in double precision, of
-// the scores that program `score` makes of the whole text at once; texts that begin as is asked, tokens that do not
-// come and what stands between them.
+// fovea generate and translate with given texts: log-probabilities against a softmax, in double precision, of the
+// scores that program `score` gives for the whole text at once; required prefixes, suppressed tokens and separators.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,7 +36,8 @@ json Json(const std::vector<std::string>& arguments) {
   return result.status == 0 ? json::parse(result.out) : json();
 }
 
-// Of each token but the first of a row, after those before it, as program `score` says of the whole row.
+// Log-probability of each token but the first of a row after the tokens before it, by program `score` over the whole
+// row.
 std::vector<double> Reference(const std::string& blob, const std::map<std::string, Ids>& inputs, const Ids& read) {
   tools::SafetensorsWriter writer;
   for (const auto& [name, ids] : inputs) {
@@ -106,7 +106,7 @@ TEST(Scoring, OfADecoderThatGoesOn) {
     ExpectNear(found[i], Reference(blob, {{"input_ids", whole}}, whole), prompt.size() - 1, Line(whole));
     EXPECT_EQ(found[i].contains("end_logprob"), end >= 0);
   }
-  // A prefix stands between both.
+  // A prefix comes between both.
   const CommandResult written = Fovea({"generate", blob, "--ids", "1 5", "--score-ids", "9"});
   EXPECT_EQ(written.out.rfind("1 5 -> 9\n", 0), 0u) << written.out;
   EXPECT_NE(written.out.find("\n  sum  "), std::string::npos) << written.out;
@@ -131,7 +131,7 @@ TEST(Scoring, OfADecoderWithAnEncoder) {
   EXPECT_TRUE(found[0].contains("end_logprob"));
 }
 
-// The first token that a model forces, as that of a language, stands before what the text is to begin with.
+// The first token that a model forces, such as a language, precedes the prefix.
 TEST(Writing, ForcedFirstTokensStandBeforePrefixes) {
   const tools::Model model(Converted("bart"), {});
   tools::GenerationRequest request;
@@ -159,7 +159,7 @@ std::string Copier(const json& metadata = json::object()) {
 
 TEST(Scoring, OfADecoderThatKeepsNoTexts) {
   const std::string blob = Copier();
-  // The row's token has the score 1, others 0; after the text all have 0.
+  // The row's token has the score 1, every other token 0; after the text all have 0.
   const double one = std::log(3 + std::exp(1.0)), right = 1 - one, wrong = -one, none = -std::log(4.0);
   for (const char* command : {"generate", "translate"}) {
     const json found = Json({command, blob, "--text", "abc", "--text", "b", "--separator", "-", "--score", "AH-CH-CH",
@@ -192,7 +192,7 @@ TEST(Writing, TokensThatAreNoText) {
   EXPECT_EQ(Fovea({"generate", spaced, "--text", "abca"}).out, "abca -> AH B CH AH\n");
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "abca", "--separator", ""}).out, "AHBCHAH\n");
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "cab", "--beams", "2"}).status, 2);  // its rows are the texts
-  // What is asked for is read the same way.
+  // A prefix is read the same way.
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--target-prefix", "CH CH"}).out, "CH CH B\n");
   EXPECT_EQ(Fovea({"translate", spaced, "--text", "aab", "--suppress", "AH AH"}).out.rfind("AH B", 0),
             std::string::npos);
@@ -221,7 +221,7 @@ TEST(Writing, TokensThatDoNotCome) {
     return Json(arguments)[0]["tokens"];
   };
   EXPECT_EQ(tokens({}), json({1, 2, 3, 2, 3}));
-  // The lowest of the others, which are equal, and which ends the text.
+  // The lowest id of the remaining tokens, whose scores are equal; it ends the text.
   EXPECT_EQ(tokens({"--suppress-ids", "3", "--ignore-stop"}), json({1, 2, 0, 2, 0}));
   EXPECT_EQ(tokens({"--suppress-ids", "3", "--suppress-ids", "0"}), json({1, 2, 1, 2, 1}));
   EXPECT_EQ(tokens({"--suppress-ids", "3 2", "--suppress-ids", "0"}), json({1, 2, 3, 1, 3}));

@@ -164,7 +164,7 @@ TEST(Dimensions, AreCutAndOfLengthOne) {
             std::string::npos);
 }
 
-// The golden masked language model of BERT, with words of its own.
+// The golden masked language model of BERT, with another vocabulary.
 const std::string& Guesser() {
   static std::string blob;
   if (!blob.empty()) return blob;

@@ -144,7 +144,7 @@ TEST(TapMemory, NeedsMetadata) {
   EXPECT_NE(refused.err.find("no metadata explain.<space>"), std::string::npos) << refused.err;
 }
 
-// Sizes of a host's backend are not firmware's, and the command says so where nothing was asked for.
+// Sizes of a host's backend are not firmware's: without a backend among the options the command names the one it used.
 TEST(BackendMemory, IsNamed) {
   const std::string& blob = TinyBlob("sequence");
   const CommandResult usual = Fovea({"inspect", blob, "--header"});

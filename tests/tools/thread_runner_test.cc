@@ -83,9 +83,9 @@ TEST(ThreadRunner, OrdersMemory) {
   }
 }
 
-// Between two barriers each worker writes its place and, after the first, reads all others': plain memory, so that a
-// barrier that lets somebody through early, or orders nothing, shows here or to the thread sanitizer. Some are late by
-// more than others spin.
+// Between two barriers each worker writes its slot and, after the first barrier, reads every slot: plain memory, so
+// that a barrier that lets a worker through early, or orders nothing, fails here or in the thread sanitizer. Some
+// workers are later than the rest spin.
 TEST(ThreadRunner, BarrierHoldsUntilAllAreThere) {
   constexpr uint32_t kRounds = 400, kMost = 5;
   struct Places {

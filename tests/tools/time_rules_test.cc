@@ -26,7 +26,7 @@ TEST(TimeRules, AreTheOriginalsOnRandomScores) {
   std::normal_distribution<float> normal(0, 2);
   size_t forced = 0, ended = 0;
   for (int trial = 0; trial < 3000; ++trial) {
-    // What the rules may lead to, and texts that break them.
+    // Texts that follow the rules and texts that break them.
     Ids made(random() % 9);
     for (int32_t& token : made)
       token = static_cast<int32_t>(random() % 2 == 0 ? random() % 40 : kFirst + random() % 30);
@@ -120,7 +120,7 @@ std::vector<Span> Spans(const CutText& cut) {
 }
 
 TEST(SpeechSegments, PairsEndThem) {
-  // What follows the last pair is heard again.
+  // The text after the last pair of times belongs to the next window.
   CutText cut = Cut({At(0), 1, 2, At(5), At(6), 3, At(9), At(9), 4, 5});
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1050}, {1060, 1090}}));
   EXPECT_EQ(cut.segments[0].tokens, (Ids{At(0), 1, 2, At(5)}));
@@ -143,7 +143,7 @@ TEST(SpeechSegments, WithoutPairsTheWindowIsOne) {
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1200}}));
   EXPECT_EQ(cut.next, 1300u);
   EXPECT_TRUE(cut.ends_early);
-  EXPECT_EQ(Spans(Cut({At(0), 1, 2})), (std::vector<Span>{{1000, 1300}})) << "the time 0 says nothing";
+  EXPECT_EQ(Spans(Cut({At(0), 1, 2})), (std::vector<Span>{{1000, 1300}})) << "the time 0 gives no end";
   EXPECT_EQ(Spans(Cut({At(4), 1, 2})), (std::vector<Span>{{1000, 1040}}));
   EXPECT_EQ(Spans(Cut({1, 2})), (std::vector<Span>{{1000, 1300}}));
   cut = Cut({});

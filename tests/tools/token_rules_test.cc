@@ -1,4 +1,4 @@
-// Tokens that may not follow, against sets of all sequences, and what published directories say of them.
+// Forbidden next tokens, against sets of all sequences, and the rules in published directories.
 #include "tools/generate/token_rules.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::set<int32_t> Cleared(const TokenRules& rules, const Ids& stop_ids, const Ru
   return cleared;
 }
 
-// What would complete one of `sequences`, as each token is tried.
+// Tokens that would complete one of `sequences`, by trying each.
 std::set<int32_t> Completing(const std::set<Ids>& sequences, const Ids& text) {
   std::set<int32_t> found;
   for (int32_t token = 0; token < static_cast<int32_t>(kTokens); ++token) {
@@ -49,7 +49,7 @@ TEST(TokenRules, ForbidWhatWouldBeCompleted) {
   std::mt19937 random(1);
   const auto text_of = [&](size_t length) {
     Ids text(length);
-    for (int32_t& token : text) token = static_cast<int32_t>(random() % 4 * 11);  // up to 33: the second word, too
+    for (int32_t& token : text) token = static_cast<int32_t>(random() % 4 * 11);  // up to 33: also the second word
     return text;
   };
   size_t cleared = 0;

@@ -322,7 +322,7 @@ TEST(Wav, WhatIsRefused) {
     const Bytes cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
     if (size + 12 < whole.size()) {
       EXPECT_NE(Refusal(cut), "") << size;
-    } else {  // within the samples: those that are there
+    } else {  // cut within the samples: reads the complete ones
       EXPECT_FALSE(Parse(cut).notes.empty()) << size;
     }
   }

@@ -1,5 +1,5 @@
-// When words were said: the path through tokens and frames against all paths there are, filters and norms written down
-// plainly, and words of tokens.
+// Times of words: the path through tokens and frames against all possible paths, plain versions of the filters and
+// norms, and words of tokens.
 #include "tools/generate/word_times.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-// What the original makes of weights before it looks for a path: softmax over the frames that count, the norm over
-// tokens, the median of a mirrored row, the mean of heads; then rows `from` to `end` with another sign.
+// The original's costs from weights, before it searches for a path: softmax over the frames that count, the norm over
+// tokens, the median of a mirrored row, the mean of heads; then rows `from` to `end` negated.
 Rows Costs(const HeadWeights& weights, int width, size_t from, size_t end) {
   Rows mean(weights.tokens, std::vector<double>(weights.frames));
   for (size_t head = 0; head < weights.heads; ++head) {
@@ -74,7 +74,7 @@ TEST(WordTimes, ThePathIsTheBestOfAll) {
   for (int trial = 0; trial < 60; ++trial) {
     HeadWeights weights;
     weights.heads = 1 + random() % 3, weights.tokens = 4 + random() % 4,
-    weights.frames = 2 + random() % 6;  // of one, norms are none
+    weights.frames = 2 + random() % 6;  // with one frame, norms are not defined
     for (size_t i = 0; i < weights.heads * weights.tokens * weights.frames; ++i)
       weights.values.push_back(uniform(random));
     const size_t from = random() % 2 + 1, end = weights.tokens - 1;
@@ -118,7 +118,7 @@ TEST(WordTimes, WordsOfTokens) {
   using Strings = std::vector<std::string>;
   const std::vector<int32_t> tokens = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11};
   std::vector<TimedWord> words = SplitWords(tokens, true, TextOf);
-  // What is no character in the whole text either stands by itself, here with what is before it.
+  // A token that is no character in the whole text either is a separate word, here joined to the text before it.
   EXPECT_EQ(Texts(words), (Strings{" It's", " na\xc3\xafve", ".", " (ok", ")\xef\xbf\xbd"}));
   std::vector<int32_t> all;
   for (const TimedWord& word : words) all.insert(all.end(), word.tokens.begin(), word.tokens.end());
@@ -137,7 +137,7 @@ TEST(WordTimes, WordsOfTokens) {
 TEST(WordTimes, PausesAreNoPartOfWords) {
   std::vector<TimedWord> words = {
       {" a", {1}, 0, 0.2}, {" b", {2}, 0.2, 0.5}, {".", {3}, 0.5, 3}, {" c", {4}, 3, 5}, {" d", {5}, 5, 5}};
-  const double median = ShortenWords(&words);  // of 0.2, 0.3, 2, 2.5: 1.15
+  const double median = ShortenWords(&words);  // 0.2, 0.3, 2, 2.5: 1.15
   EXPECT_EQ(median, 0.7);
   EXPECT_NEAR(words[2].end, 0.5 + 1.4, 1e-12);
   EXPECT_NEAR(words[3].begin, 5 - 1.4, 1e-12);
@@ -162,7 +162,7 @@ TEST(WordTimes, SegmentsAndTheirWords) {
   EXPECT_EQ(segments[0].begin, 0.1);
   EXPECT_EQ(segments[0].end, 4) << "less than half a second apart";
   ASSERT_EQ(segments[1].words.size(), 2u);
-  // The second word is long, too: the border between both is 0.6 before its end; the first one is 0.6 long.
+  // The second word is also long: the border between both is 0.6 before its end; the first one is 0.6 long.
   EXPECT_NEAR(segments[1].words[0].end, 12.3, 1e-12);
   EXPECT_NEAR(segments[1].words[0].begin, 11.7, 1e-12);
   EXPECT_NEAR(segments[1].words[1].begin, 12.3, 1e-12);

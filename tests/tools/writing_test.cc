@@ -57,13 +57,13 @@ json CharacterTokenizer(int tokens, const std::vector<std::pair<int, std::string
   for (char c = '!'; c <= '~'; ++c) {
     if (c < 'a' || c > 'z') add(std::string(1, c));
   }
-  for (int c = 0x80; c <= 0xbf; ++c) add(std::string("\xc3") + static_cast<char>(c));  // of two bytes
+  for (int c = 0x80; c <= 0xbf; ++c) add(std::string("\xc3") + static_cast<char>(c));  // two bytes
   file["model"] = {{"type", "BPE"},          {"unk_token", "<unk>"}, {"fuse_unk", false},
                    {"byte_fallback", false}, {"vocab", vocabulary},  {"merges", json::array()}};
   return file;
 }
 
-// A published model with a tokenizer and what its authors say about generation, converted.
+// A published model with a tokenizer and its authors' configuration of generation, converted.
 std::string Blob(const std::string& published, const json& tokenizer, const json& generation,
                  const std::string& weights = "f32") {
   const fs::path folder = Temporary("published-" + published);
@@ -162,7 +162,7 @@ TEST(Writing, PromptsAreFollowedByWhatComes) {
   EXPECT_NE(both[0]["text"], both[1]["text"]);
 }
 
-// What texts are to begin with is as if prompts had it, but for what is shown.
+// A prefix has the effect of text at the end of the prompt, except in the output.
 TEST(Writing, PrefixesGoOnWithPrompts) {
   const auto tokens = [](const std::vector<std::string>& more) {
     const CommandResult result = Invoke({"generate", Decoder(), "--ignore-stop", "--max-tokens", "9", "--json"}, more);
@@ -174,7 +174,7 @@ TEST(Writing, PrefixesGoOnWithPrompts) {
   EXPECT_EQ(begun[0]["text"], "cd" + whole[0]["text"].get<std::string>());
   const auto beams = [](const std::vector<std::string>& more) { return Generate(more).out; };
   EXPECT_NE(beams({"--text", "ab", "--target-prefix", "cd", "--beams", "2"}).find("ab -> cd"), std::string::npos);
-  // And a text that is scored is taken apart with the prompt.
+  // A text that is scored is tokenized together with the prompt.
   const json scored = tokens({"--text", "ab", "--score", "cd"});
   EXPECT_EQ(scored[0]["tokens"].size(), 2u);
 }
@@ -198,7 +198,7 @@ TEST(Writing, ChatsGoOnInOneText) {
     more.insert(more.end(), {"--max-tokens", "6"});
     return Invoke({"generate", Decoder()}, more);
   };
-  // What each turn answers to, as one prompt.
+  // The conversation before each turn, as one prompt.
   std::vector<tools::ChatMessage> messages = {{"system", "be brief"}};
   std::string expected;
   for (const char* said : {"hi", "ok"}) {
@@ -278,7 +278,7 @@ TEST(Writing, RulesHold) {
   EXPECT_EQ(other.rfind(text.substr(0, text.find(part) + characters[2].size()), 0), 0u) << text << " " << other;
 }
 
-// A stream that is interrupted after so many bytes, as a person at the keyboard does it.
+// A stream that is interrupted after the given number of bytes, as by a user at the keyboard.
 class Interrupting : public std::stringbuf {
  public:
   explicit Interrupting(size_t after) : after_(after) {}
@@ -311,7 +311,7 @@ TEST(Writing, CtrlCEndsCleanly) {
   EXPECT_EQ(Generate({"--prompt", "hello", "--no-display-prompt"}).out, whole);  // nothing stays of it
 }
 
-// T5's authors name what it was taught, what stands in front of it, and how it is searched for.
+// T5's authors configure its tasks, the prefix of each, and the search.
 TEST(Translating, TasksAreThoseOfTheModel) {
   json generation = {{"decoder_start_token_id", 2}, {"eos_token_id", 2}, {"max_length", 9}, {"num_beams", 3}};
   generation["task_specific_params"] = {
@@ -331,7 +331,7 @@ TEST(Translating, TasksAreThoseOfTheModel) {
   EXPECT_EQ(of_long, translate({"--text", "cd", "--min-tokens", "7", "--length-penalty", "2", "--no-repeat-ngram-size",
                                 "1", "--early-stopping", "true"}));
   EXPECT_NE(of_long, translate({"--text", "cd"}));
-  // What is asked for comes before what the task says.
+  // Options of the command line override options of the task.
   EXPECT_EQ(translate({"--text", "cd", "--task", "short.one", "--beams", "2", "--max-tokens", "6"}),
             translate({"--text", "ab cd", "--beams", "2", "--max-tokens", "6"}));
   const CommandResult unknown = Invoke({"translate", blob}, {"--text", "cd", "--task", "none"});
@@ -341,7 +341,7 @@ TEST(Translating, TasksAreThoseOfTheModel) {
             std::string::npos);
 }
 
-// Of two texts each has its own source, with beams and without.
+// Each of two texts has its own source, with beams and without.
 TEST(Translating, NothingOfTheSourceComes) {
   const std::vector<std::string> texts = {"abcdefghijklmnopqrstuvwxyz", "!#$%&'()*+,-./0123456789:;<=>?@ABCDE"};
   const auto common = [&](const std::vector<std::string>& more) {
@@ -384,7 +384,7 @@ TEST(Translating, LinesKeepTheirOrder) {
             std::string::npos);
 }
 
-// Beams, the limit and the tokens that are forced are those of the model's authors.
+// Beams, the limit and forced tokens come from the model's authors.
 TEST(Translating, AsTheModelSays) {
   const auto found = [](const std::vector<std::string>& more) {
     std::vector<std::string> all = {"--text", "abc", "--json"};
@@ -408,7 +408,7 @@ TEST(Translating, LanguagesAreTokens) {
   const auto found = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {
     const CommandResult result = Invoke(command, more);
     EXPECT_EQ(result.status, 0) << result.err;
-    return json::parse(result.out)[0]["hypotheses"];  // scores tell sources apart that have the same translation
+    return json::parse(result.out)[0]["hypotheses"];  // scores distinguish sources with the same translation
   };
   const auto translations = [&](const std::vector<std::string>& more) {
     return found({"translate", Translator(), "--text", "abc", "--json"}, more);
@@ -419,7 +419,7 @@ TEST(Translating, LanguagesAreTokens) {
   const json german = translations({"--source-language", "de_DE"});
   EXPECT_EQ(found({"generate", Translator(), "--json"}, {"--ids", "5 6 7 8 2"}), german);
   EXPECT_NE(translations({}), german);
-  // A language that stands after the token that ends the text.
+  // A language token after the token that ends the text.
   const std::string after =
       Blob("m2m_100", LanguageTokenizer(120, false),
            {{"eos_token_id", 2}, {"decoder_start_token_id", 2}, {"max_length", 12}, {"num_beams", 2}});
