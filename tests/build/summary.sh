@@ -101,6 +101,29 @@ END
 counts "0 passed, 0 failed, 0 skipped" <<'END'
 add_test(none cat none.out)
 END
+# Cases that ctest runs one by one (gtest_discover_tests): one passes, one is skipped, one fails, one is not built.
+cat >one.out <<'EOT'
+[==========] 1 test from 1 test suite ran. (0 ms total)
+[  PASSED  ] 1 test.
+EOT
+cat >skipped.out <<'EOT'
+tests/a_test.cc:5: Skipped
+4096 rows
+[  SKIPPED ] A.Slow (0 ms)
+[==========] 1 test from 1 test suite ran. (0 ms total)
+[  PASSED  ] 0 tests.
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] A.Slow
+EOT
+counts "1 skipped: 4096 rows
+1 passed, 2 failed, 1 skipped" <<'END'
+add_test(a.A.Good cat one.out)
+add_test(a.A.Slow cat skipped.out)
+set_tests_properties(a.A.Slow PROPERTIES SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+add_test(b.B.Bad sh -c "sed 's/PASSED/FAILED/' one.out; exit 1")
+add_test(c_test_NOT_BUILT c_test_NOT_BUILT)
+END
+
 # Programs without GoogleTest. A skipped one reports this by its status or by text that ctest matches.
 counts "1 skipped: no node, so nothing is tested
 1 skipped for want of ../shared/models/x: firmware.listen
