@@ -55,7 +55,7 @@ TEST(RunInProgress, SegmentsInputsAndASecondRun) {
           {"reset", [&](fovea_error* r) { return fovea_session_reset(s, r); }},
           {"text_bind", [&](fovea_error* r) { return fovea_text_bind(s, &tokens, 1, r); }}});
   EXPECT_EQ(session.Output(e.encoder.classes), expected);
-  // The way out.
+  // Cancelling the run.
   uint32_t left = 0;
   ASSERT_EQ(fovea_session_begin(s, nullptr), FOVEA_OK);
   fovea_session_cancel(s);
@@ -90,10 +90,10 @@ TEST(RunInProgress, CachedTextsAndGeneration) {
   ASSERT_EQ(fovea_generate_prompts(generator, prompt.data(), &length, 1, 1, nullptr), FOVEA_OK);
   for (TestSession* each : {&session, &plain}) {
     each->SetSegments(d.tokens, {9, 4});
-    each->SetInput(0, RandomIds(13, 50, 1));
+    each->SetInput(d.ids, RandomIds(13, 50, 1));
     each->Run();
     each->SetSegments(d.tokens, {3, 2});
-    each->SetInput(0, RandomIds(5, 50, 2));
+    each->SetInput(d.ids, RandomIds(5, 50, 2));
   }
   plain.Run();
   ASSERT_EQ(fovea_cache_saved_size(s, 0, &size, nullptr), FOVEA_OK);
@@ -169,7 +169,7 @@ TEST(RunInProgress, ALinkedSessionThatChanges) {
   }
 }
 
-// A clock of the caller that calls back into the session which asks it.
+// A clock of the caller that calls back into the session that reads it.
 fovea_session* asking = nullptr;
 uint32_t refused = 0, calls = 0;
 uint64_t RecursiveClock() {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/blob/checksum.h"
+#include "tests/support/by_name.h"
 #include "tests/support/random_floats.h"
 #include "tools/base/fail.h"
 #include "tools/blob/blob.h"
@@ -55,14 +56,15 @@ TEST(SecondReader, ReadsWhatTheWriterWrote) {
   EXPECT_EQ(blob.metadata, (std::map<std::string, std::string>{{"task", "embedding"}, {"name", "text"}}));
 
   ASSERT_EQ(blob.spaces.size(), 4u);
-  EXPECT_EQ(blob.spaces[0].parent, kAbsent);
-  EXPECT_EQ(blob.spaces[1].parent, 0u);
-  EXPECT_EQ(blob.spaces[2].kind, 1u);
-  EXPECT_EQ(blob.spaces[2].source, 1u);
-  EXPECT_EQ(blob.spaces[2].extra, 3u);
-  EXPECT_EQ(blob.spaces[2].first + blob.spaces[2].last, 0u);
-  EXPECT_EQ(blob.spaces[3].first, 300u);
-  EXPECT_EQ(blob.spaces[3].last, 7u);
+  EXPECT_EQ(ByName(blob.spaces, "texts").parent, kAbsent);
+  EXPECT_EQ(ByName(blob.spaces, "tokens").parent, IndexOf(content.spaces, "texts"));
+  const ReadSpace &rows = ByName(blob.spaces, "rows"), &half = ByName(blob.spaces, "half");
+  EXPECT_EQ(rows.kind, 1u);
+  EXPECT_EQ(rows.source, IndexOf(content.spaces, "tokens"));
+  EXPECT_EQ(rows.extra, 3u);
+  EXPECT_EQ(rows.first + rows.last, 0u);
+  EXPECT_EQ(half.first, 300u);
+  EXPECT_EQ(half.last, 7u);
 
   ASSERT_EQ(blob.tensors.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
@@ -73,14 +75,14 @@ TEST(SecondReader, ReadsWhatTheWriterWrote) {
   ASSERT_EQ(blob.programs.size(), 2u);
   for (const ReadProgram& program : blob.programs) {
     ASSERT_EQ(program.values.size(), 3u);
-    EXPECT_EQ(program.values[0].type, 4u);
-    EXPECT_EQ(program.values[2].role, 2u);
-    EXPECT_EQ(program.values[2].name, "y");
+    EXPECT_EQ(ByName(program.values, "ids").type, 4u);
+    EXPECT_EQ(ByName(program.values, "y").role, 2u);
     ASSERT_EQ(program.operations.size(), 2u);
-    EXPECT_EQ(program.operations[0].attributes, (std::map<uint32_t, uint32_t>{{6, 0x40000000}}));
-    EXPECT_EQ(program.operations[0].name, "");
-    EXPECT_EQ(program.operations[1].name, "text");
-    EXPECT_EQ(program.operations[1].tensors, (std::vector<uint32_t>{kAbsent, 3}));
+    const ReadOperation &embed = OperationFor(program, "x"), &pool = OperationFor(program, "y");
+    EXPECT_EQ(embed.attributes, (std::map<uint32_t, uint32_t>{{6, 0x40000000}}));
+    EXPECT_EQ(embed.name, "");
+    EXPECT_EQ(pool.name, "text");
+    EXPECT_EQ(pool.tensors, (std::vector<uint32_t>{kAbsent, IndexOf(content.tensors, "bias")}));
   }
   EXPECT_EQ(blob.text, content.text);
   ASSERT_EQ(blob.sections.size(), 13u);
@@ -91,25 +93,26 @@ TEST(SecondReader, ReadsWhatTheWriterWrote) {
 TEST(SecondReader, EqualTensorsAreStoredOnce) {
   tools::BlobContent content = MakeContent();
   const size_t once = tools::WriteBlob(content).size();
-  content.tensors.push_back(content.tensors[2]);
-  content.tensors.back().name = "nibbles";
-  content.programs[1].operations[1].tensors = {4};
+  const uint32_t nibbles = IndexOf(content.tensors, "nibbles"), copy = static_cast<uint32_t>(content.tensors.size());
+  content.tensors.push_back(content.tensors[nibbles]);
+  OperationFor(ByName(content.programs, "again"), "y").tensors = {copy};
   const std::vector<uint8_t> bytes = tools::WriteBlob(content);
   EXPECT_EQ(bytes.size(), once);
   const ReadBlob blob = SecondReader(bytes);
   EXPECT_EQ(blob.tensors.size(), 4u);
-  EXPECT_EQ(blob.programs[1].operations[1].tensors[0], 2u);
+  EXPECT_EQ(OperationFor(ByName(blob.programs, "again"), "y").tensors, std::vector<uint32_t>{nibbles});
 }
 
 TEST(SecondReader, EqualBytesOfAnotherShapeAreAnotherTensor) {
   tools::BlobContent content = MakeContent();
-  content.tensors.push_back(content.tensors[3]);
+  content.tensors.push_back(ByName(content.tensors, "bias"));
+  content.tensors.back().name = "column";
   content.tensors.back().rows = 7;
   content.tensors.back().width = 1;
   const ReadBlob blob = SecondReader(tools::WriteBlob(content));
   ASSERT_EQ(blob.tensors.size(), 5u);
-  EXPECT_EQ(blob.tensors[4].data, blob.tensors[3].data);
-  EXPECT_EQ(blob.tensors[4].rows, 7u);
+  EXPECT_EQ(ByName(blob.tensors, "column").data, ByName(blob.tensors, "bias").data);
+  EXPECT_EQ(ByName(blob.tensors, "column").rows, 7u);
 }
 
 TEST(SecondReader, LimitsOfTheFormatAreKept) {
@@ -117,10 +120,10 @@ TEST(SecondReader, LimitsOfTheFormatAreKept) {
   content.spaces.resize(65, {"more"});
   EXPECT_THROW(tools::WriteBlob(content), tools::Failure);
   content = MakeContent();
-  content.programs[0].operations[0].inputs.assign(kMaxInputs + 1, 0);
+  OperationFor(ByName(content.programs, "encode"), "x").inputs.assign(kMaxInputs + 1, 0);
   EXPECT_THROW(tools::WriteBlob(content), tools::Failure);
   content = MakeContent();
-  content.tensors[0].data.pop_back();
+  ByName(content.tensors, "table").data.pop_back();
   EXPECT_THROW(tools::WriteBlob(content), tools::Failure);
   content = MakeContent();
   content.metadata.emplace_back("zero", std::string("a\0b", 3));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/base/fail.h"
 #include "tools/convert/graph_json.h"
@@ -46,7 +47,7 @@ TEST(CastKeys, DescriptionsMayCast) {
   const std::string attention = R"(,{"op": "attention", "in": ["x", "c", "c"], "out": "y", "heads": 2})";
   const Resolved model = Resolve(
       ParseGraph(Graph(linear + CastOf("k", R"("type": "int8", "heads": 2)") + attention).dump(), ".", "graph"));
-  EXPECT_EQ(model.content.programs[0].values[2].type, DType::kI8);
+  EXPECT_EQ(test::ByName(model.content.programs.at(0).values, "c").type, DType::kI8);
   EXPECT_NE(Refusal(linear + CastOf("k", R"("type": "f32")")).find("f16, bf16 or int8"), std::string::npos);
   EXPECT_NE(Refusal(linear + CastOf("k", R"("type": "f8")")).find("must be one of"), std::string::npos);
   EXPECT_NE(Refusal(linear + CastOf("k", R"("heads": 2)")).find("type is missing"), std::string::npos);
@@ -80,9 +81,11 @@ TEST(CastKeys, OnlyWhatAttentionAloneReads) {
   for (const DType type : {DType::kF16, DType::kBf16, DType::kI8}) {
     const BlobProgram cast = Cast(type, both + attention);
     ASSERT_EQ(cast.values.size(), 6u);
-    for (const size_t v : {3, 4}) EXPECT_EQ(cast.values[v].type, type);
-    EXPECT_EQ(cast.values[5].role, ValueRole::kOutput);
-    EXPECT_EQ(cast.operations.back().inputs, (std::vector<uint32_t>{0, 3, 4}));
+    const uint32_t x = test::IndexOf(cast.values, "x"), y = test::IndexOf(cast.values, "y");
+    const uint32_t cast_k = test::IndexOf(cast.values, "v") + 1, cast_v = cast_k + 1;
+    for (const uint32_t v : {cast_k, cast_v}) EXPECT_EQ(cast.values[v].type, type);
+    EXPECT_EQ(cast.values[y].role, ValueRole::kOutput);
+    EXPECT_EQ(cast.operations.back().inputs, (std::vector<uint32_t>{x, cast_k, cast_v}));
     for (size_t i = 0; i < cast.operations.size(); ++i) EXPECT_EQ(cast.operations[i].output, i + 1);
   }
   // One cast for a value that is key and value of two attentions.
@@ -115,14 +118,16 @@ TEST(CastKeys, ProgramsRunWithThem) {
     }
     CastKeys(type, model.content);
     const test::TestModel made(test::AlignedBytes(WriteBlob(model.content)));
-    const std::vector<fovea_limit> limits = {{0, 2, 0}, {1, 20, 0}};
+    const uint32_t texts = test::IndexOf(model.content.spaces, "texts");
+    const uint32_t tokens = test::IndexOf(model.content.spaces, "tokens");
+    const std::vector<fovea_limit> limits = {{texts, 2, 0}, {tokens, 20, 0}};
     test::TestSession session(made, test::Options(limits, 2, 3));
-    session.SetSegments(1, {13, 7});
+    session.SetSegments(tokens, {13, 7});
     std::vector<float> x(80);
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 19) / 9 - 1;
-    session.SetInput(0, x);
+    session.SetInput(test::IndexOf(model.content.programs.at(0).values, "x"), x);
     session.Run();
-    return session.Output(static_cast<uint32_t>(model.content.programs[0].values.size() - 1));
+    return session.Output(test::IndexOf(model.content.programs.at(0).values, "y"));
   };
   const std::vector<float> expected = run(DType::kF32);
   for (const auto& [type, tolerance] :

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 #include "tests/support/second_reader.h"
 #include "tools/convert/quantize.h"
 #include "tools/convert/text/build.h"
@@ -41,14 +42,16 @@ TEST(Carried, StandsInTheBlob) {
   for (size_t i = 0; i < model.content.tensors.size(); ++i)
     EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
   const test::ReadBlob blob = test::SecondReader(WriteBlob(model.content));
-  const std::vector<test::ReadValue>& values = blob.programs[0].values;
-  EXPECT_EQ(values[0].role, 3u);
-  EXPECT_EQ(values[0].carried_by, 3u);
-  EXPECT_EQ(values[1].role, 1u);
-  EXPECT_EQ(values[3].role, 2u);
-  EXPECT_EQ(values[3].carried_by, 0u);
-  const test::ReadOperation& attention = blob.programs[0].operations[2];
-  EXPECT_EQ(attention.inputs, (std::vector<uint32_t>{1, 2, 2, 0}));
+  const std::vector<test::ReadValue>& values = blob.programs.at(0).values;
+  const uint32_t t = test::IndexOf(values, "t"), q = test::IndexOf(values, "q"), h = test::IndexOf(values, "h");
+  const uint32_t next = test::IndexOf(values, "t + 1");
+  EXPECT_EQ(values[t].role, 3u);
+  EXPECT_EQ(values[t].carried_by, next);
+  EXPECT_EQ(values[q].role, 1u);
+  EXPECT_EQ(values[next].role, 2u);
+  EXPECT_EQ(values[next].carried_by, 0u);
+  const test::ReadOperation& attention = test::OperationFor(blob.programs.at(0), "near");
+  EXPECT_EQ(attention.inputs, (std::vector<uint32_t>{q, h, h, t}));
   EXPECT_EQ(attention.attributes.at(49), 1u);
   EXPECT_EQ(attention.attributes.at(50), 1u);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 
 namespace fovea::tools {
 namespace {
@@ -58,7 +59,7 @@ TEST(Outputs, HaveTheNameTheyAreGivenBy) {
   EXPECT_EQ(outputs(0), (std::vector<std::string>{"keys", "last"}));
   EXPECT_EQ(outputs(1), (std::vector<std::string>{"next", "scores"}));
   // Operations keep their own names, by which taps find them.
-  EXPECT_EQ(model.content.programs[1].operations[2].name, "looked");
+  EXPECT_EQ(test::OperationFor(model.content.programs.at(1), "next").name, "looked");
   Json twice = Translator();
   twice["programs"][0]["operations"].push_back({{"alias", "again"}, {"of", "rows"}});
   twice["programs"][0]["outputs"].push_back("again");

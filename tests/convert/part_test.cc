@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 #include "tests/support/document_model.h"
 #include "tests/support/model_builder.h"
 #include "tools/common/session.h"
@@ -212,26 +213,28 @@ class Reuse : public testing::TestWithParam<DType> {
     request.program = model.FindProgram(program);
     request.workers = workers;
     request.tile_rows = tile_rows;
-    request.limits = {{0, 4, 0}, {1, 20, 0}, {2, 100, 0}};
+    request.limits = {{documents_, 4, 0}, {sentences_, 20, 0}, {tokens_, 100, 0}};
     if (keep) request.keep = {*model.FindValue(request.program, "sentence_rows")};
     return tools::Session(model, request);
   }
   Matrix Run(tools::Session& session, const Documents& documents, const char* output) {
     const uint32_t program = session.request().program;
-    session.SetSegments(1, documents.sentences);
-    session.SetSegments(2, documents.tokens);
+    session.SetSegments(sentences_, documents.sentences);
+    session.SetSegments(tokens_, documents.tokens);
     session.SetInput(*loaded_.model.FindValue(program, "input_ids"), documents.ids);
     session.Run();
     return session.Output(*loaded_.model.FindValue(program, output));
   }
   Matrix Finish(tools::Session& session, const std::vector<uint32_t>& sentences, const Matrix& rows) {
     const uint32_t program = session.request().program;
-    session.SetSegments(1, sentences);
+    session.SetSegments(sentences_, sentences);
     session.SetInput(*loaded_.model.FindValue(program, "sentence_rows"), rows.values);
     session.Run();
     return session.Output(*loaded_.model.FindValue(program, "logits"));
   }
   LoadedBlob loaded_;
+  uint32_t documents_ = SpaceNamed(loaded_.model, "documents"), sentences_ = SpaceNamed(loaded_.model, "sentences");
+  uint32_t tokens_ = SpaceNamed(loaded_.model, "tokens");
 };
 
 TEST_P(Reuse, OneProgramOrTwoGiveTheSameBits) {

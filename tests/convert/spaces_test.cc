@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/convert/graph_support.h"
+#include "tests/support/by_name.h"
 #include "tools/common/padded.h"
 #include "tools/common/step_work.h"
 #include "tools/convert/constants.h"
@@ -173,9 +174,9 @@ TEST(Spaces, WindowsOfPictures) {
     {"op": "arrange", "in": ["windowed"], "tensors": ["into"], "space": "pixels", "out": "back"}])");
   program["outputs"] = {"most", "back"};
   const std::vector<BlobSpace> spaces = ResolveJson(json).content.spaces;
-  const std::vector<BlobValue> values = ResolveJson(json).content.programs[0].values;
-  EXPECT_EQ(spaces[values[1].space].name, "rows");
-  EXPECT_EQ(spaces[values[2].space].name, "windows");
+  const std::vector<BlobValue> values = ResolveJson(json).content.programs.at(0).values;
+  EXPECT_EQ(spaces[test::ByName(values, "windowed").space].name, "rows");
+  EXPECT_EQ(spaces[test::ByName(values, "most").space].name, "windows");
   program["operations"][0]["space"] = "columns";
   EXPECT_NE(Refusal(json).find("0 spaces beside pixels have 4 rows"), std::string::npos) << Refusal(json);
   program["operations"][0].erase("space");
@@ -231,11 +232,13 @@ TEST(Spaces, ChildrenOfSelectedRowsRunAsDescribed) {
   const Converted converted(Readers());
   const Model& model = *converted.model;
   SessionRequest request;
-  request.limits = {{0, 2, 0}, {1, 5, 0}, {2, 12, 0}, {3, 3, 0}};
+  const auto space = [&](const char* name) { return test::SpaceNamed(model, name); };
+  request.limits = {{space("documents"), 2, 0}, {space("sentences"), 5, 0}, {space("words"), 12, 0}};
+  request.limits.push_back({space("questions"), 3, 0});
   Session session(model, request);
-  session.SetSegments(1, {3, 2});
-  session.SetSegments(2, {2, 3, 1, 4, 2});
-  session.SetSegments(3, {2, 1});
+  session.SetSegments(space("sentences"), {3, 2});
+  session.SetSegments(space("words"), {2, 3, 1, 4, 2});
+  session.SetSegments(space("questions"), {2, 1});
   session.SetInput(*model.FindValue(0, "ids"), std::vector<int32_t>{0, 1, 3, 2, 3, 2, 0, 0, 1, 0, 2, 0});
   session.SetInput(*model.FindValue(0, "question"), std::vector<int32_t>{3, 2, 2});
   session.Run();

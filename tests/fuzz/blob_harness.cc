@@ -8,6 +8,7 @@
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/harness.h"
 #include "tests/model/every_operation.h"
+#include "tests/support/by_name.h"
 #include "tests/support/cached_decoder.h"
 #include "tests/support/tiny_decoder.h"
 #include "tests/support/two_levels.h"
@@ -59,7 +60,7 @@ Input Mutate(const Input& input, Random& random) {
 
 tools::BlobContent Decoder() {
   tools::BlobContent content = test::TinyDecoder(5).b.content();
-  content.programs[0].name = "encode";
+  test::ByName(content.programs, "main").name = "encode";
   content.metadata = {{"generate.token", "token"},        {"generate.scores", "logits"}, {"generate.link.rows", "rows"},
                       {"generate.link.keys", "keys"},     {"generate.start", "1"},       {"generate.stop_ids", "1 6"},
                       {"generate.link.state", "summary"}, {"generate.max_tokens", "12"}};
@@ -69,15 +70,16 @@ tools::BlobContent Decoder() {
 // As many links as there are inputs, none of them by the name of an output.
 tools::BlobContent ManyLinks() {
   tools::BlobContent content = Decoder();
-  tools::BlobProgram& decode = content.programs[1];
+  tools::BlobProgram& decode = test::ByName(content.programs, "decode");
   constexpr uint32_t kInputs = 40000;
-  const tools::BlobValue like = decode.values[2];
+  const uint32_t rows = test::IndexOf(decode.values, "rows");  // the first input that is not a token or state
+  const tools::BlobValue like = decode.values[rows];
   std::vector<tools::BlobValue> more(kInputs, like);
   for (uint32_t i = 0; i < kInputs; ++i) {
     more[i].name = "input" + std::to_string(i);
     content.metadata.push_back({"generate.link.input" + std::to_string(i), "nothing"});
   }
-  const auto moved = [](uint32_t value) { return value < 2 ? value : value + kInputs; };
+  const auto moved = [rows](uint32_t value) { return value < rows ? value : value + kInputs; };
   for (tools::BlobValue& value : decode.values) {
     if (value.role == ValueRole::kCarried) value.carried_by = moved(value.carried_by);
   }
@@ -85,7 +87,7 @@ tools::BlobContent ManyLinks() {
     o.output = moved(o.output);
     for (uint32_t& input : o.inputs) input = moved(input);
   }
-  decode.values.insert(decode.values.begin() + 2, more.begin(), more.end());
+  decode.values.insert(decode.values.begin() + rows, more.begin(), more.end());
   return content;
 }
 
@@ -124,7 +126,8 @@ tools::BlobContent HugeWeight() {
       b, DType::kF32, 2, 32, 4, 64, 50, 64, {{Attribute::kPattern, 1}, {Attribute::kLeft, 2}, {Attribute::kRight, 1}});
   (void)encoder;
   const float huge = 3.4e38f;
-  memcpy(&b.content().tensors[0].data[64], &huge, sizeof(huge));
+  const uint32_t table = b.content().programs.back().operations.front().tensors.front();  // embeddings of tokens
+  memcpy(&b.content().tensors[table].data[64], &huge, sizeof(huge));
   return b.content();
 }
 

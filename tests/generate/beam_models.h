@@ -24,7 +24,9 @@ struct SourceDecoder {
   std::vector<float> After(const Sequence& source, const Sequence& text) const;
 
   ModelBuilder builder{3};
-  uint32_t texts, source, beams, tokens, kept, source_keys, decoder_keys, scores, link;
+  uint32_t texts, source, beams, tokens, kept;
+  uint32_t source_ids, source_keys;          // values of the encoder
+  uint32_t ids, decoder_keys, scores, link;  // values of the decoder
   TestModel model;
 
  private:
@@ -39,14 +41,14 @@ inline AlignedBytes SourceDecoder::Build() {
   tokens = b.Space("tokens", beams), kept = b.CachedSpace("kept", tokens);
   const uint32_t table = b.RandomTensor(kVocabulary, kWidth, DType::kF32, 1.0f);
   const auto weight = [&](uint32_t rows) { return b.RandomTensor(rows, kWidth, DType::kF32, 0.4f); };
-  const uint32_t ids = b.Input("input_ids", source, 1, DType::kI32);
-  const uint32_t rows = b.Op(OpCode::kEmbed, {ids}, {table}, source, kWidth);
+  source_ids = b.Input("input_ids", source, 1, DType::kI32);
+  const uint32_t rows = b.Op(OpCode::kEmbed, {source_ids}, {table}, source, kWidth);
   source_keys =
       b.Op(OpCode::kLinear, {rows}, {weight(kWidth), kBlobNone}, source, kWidth, {}, "keys", ValueRole::kOutput);
   b.NextProgram("decode");
-  const uint32_t token = b.Input("ids", tokens, 1, DType::kI32);
+  ids = b.Input("ids", tokens, 1, DType::kI32);
   link = decoder_keys = b.Input("source_keys", source, kWidth);
-  uint32_t x = b.Op(OpCode::kEmbed, {token}, {table}, tokens, kWidth);
+  uint32_t x = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth);
   const uint32_t k = b.Op(OpCode::kLinear, {x}, {weight(kWidth), kBlobNone}, tokens, kWidth);
   const uint32_t stored = b.Op(OpCode::kAppend, {k}, {}, kept, kWidth, {{Attribute::kHeads, 2}});
   const uint32_t a = b.Op(OpCode::kAttention, {x, stored, stored}, {}, tokens, kWidth,
@@ -86,7 +88,7 @@ inline void SourceDecoder::Pair::Encode(const std::vector<Sequence>& sources) {
     all.insert(all.end(), of_text.begin(), of_text.end());
   }
   encode->SetSegments(model.source, lengths);
-  encode->SetInput(0, all);
+  encode->SetInput(model.source_ids, all);
   encode->Run();
 }
 
@@ -96,7 +98,7 @@ inline std::vector<float> SourceDecoder::After(const Sequence& of_text, const Se
   EXPECT_EQ(fovea_session_link(pair.decode->session, link, pair.encode->session, source_keys, nullptr), FOVEA_OK);
   pair.decode->SetSegments(beams, {1});
   pair.decode->SetSegments(tokens, {static_cast<uint32_t>(text.size())});
-  pair.decode->SetInput(0, text);
+  pair.decode->SetInput(ids, text);
   pair.decode->Run();
   return pair.decode->Output(scores);
 }
@@ -110,21 +112,22 @@ struct RecurrentDecoder {
     TestSession session(model, Options(limits));
     session.SetSegments(texts, {1});
     for (const int32_t id : text) {
-      session.SetInput(0, std::vector<int32_t>{id});
+      session.SetInput(token, std::vector<int32_t>{id});
       session.Run();
     }
     return session.Output(scores);
   }
 
   ModelBuilder builder{5};
-  uint32_t texts, scores;
+  uint32_t texts, token, scores;
   TestModel model;
 
  private:
   AlignedBytes Build() {
     ModelBuilder& b = builder;
     texts = b.Space("texts");
-    const uint32_t token = b.Input("token", texts, 1, DType::kI32), state = b.Input("state", texts, kWidth);
+    token = b.Input("token", texts, 1, DType::kI32);
+    const uint32_t state = b.Input("state", texts, kWidth);
     const uint32_t table = b.RandomTensor(kVocabulary, kWidth, DType::kF32, 1.0f);
     const uint32_t e = b.Op(OpCode::kEmbed, {token}, {table}, texts, kWidth);
     const uint32_t both = b.Op(OpCode::kConcat, {e, state}, {}, texts, 2 * kWidth);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "runtime/blob/checksum.h"
+#include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -10,7 +11,8 @@ namespace {
 
 using Content = tools::BlobContent;
 
-// x, y = linear(x) and z = x + y; spaces of every kind but selected ones; a second program carries a sum.
+// x, y = linear(x) and z = x + y; spaces of every kind but selected ones; a second program carries a sum. Operations
+// have the name of their output.
 Content Good() {
   ModelBuilder b;
   const uint32_t root = b.Space("root"), rows = b.Space("rows", root);
@@ -18,12 +20,26 @@ Content Good() {
   b.ExtendedSpace("extended", rows, 2);
   b.StridedSpace("strided", rows, 2, 1, 1);
   const uint32_t x = b.Input("x", rows, 8);
-  const uint32_t y = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(8, 8), b.RandomTensor(1, 8)}, rows, 8);
-  b.SetOutput(b.Op(OpCode::kAdd, {x, y}, {}, rows, 8));
+  const uint32_t y = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(8, 8), b.RandomTensor(1, 8)}, rows, 8, {}, "y");
+  b.SetOutput(b.Op(OpCode::kAdd, {x, y}, {}, rows, 8, {}, "z"));
   b.NextProgram("sums");
   const uint32_t more = b.Input("more", rows, 8), sum = b.Input("sum", rows, 8);
-  b.Carry(sum, b.Op(OpCode::kAdd, {more, sum}, {}, rows, 8));
+  b.Carry(sum, b.Op(OpCode::kAdd, {more, sum}, {}, rows, 8, {}, "next"));
   return b.content();
+}
+
+// Handles: the indices that errors report.
+uint32_t Space(const char* name) {
+  static const Content good = Good();
+  return IndexOf(good.spaces, name);
+}
+uint32_t Value(const char* program, const char* name) {
+  static const Content good = Good();
+  return IndexOf(ByName(good.programs, program).values, name);
+}
+uint32_t Operation(const char* name) {
+  static const Content good = Good();
+  return IndexOf(ByName(good.programs, "main").operations, name);
 }
 
 fovea_error Verify(const AlignedBytes& blob, uint64_t size) {
@@ -68,24 +84,34 @@ constexpr fovea_status kRecord = FOVEA_E_RECORD, kShape = FOVEA_E_SHAPE, kOp = F
 TEST(ErrorNumbers, Spaces) {
   ASSERT_EQ(Verify(Good()).status, FOVEA_OK);
   ExpectNumbers({
-      {"its own parent", {kRecord, 1, 1}, [](Content& c) { c.spaces[1].parent = 1; }},
-      {"a later parent", {kRecord, 1, 4}, [](Content& c) { c.spaces[1].parent = 4; }},
-      {"kind", {kOp, 5, 6}, [](Content& c) { c.spaces[3].kind = static_cast<SpaceKind>(6); }},
-      {"its own source", {kRecord, 3, 3}, [](Content& c) { c.spaces[3].source = 3; }},
-      {"a later source", {kRecord, 3, 4}, [](Content& c) { c.spaces[3].source = 4; }},
-      {"a source elsewhere", {kRecord, 3, 0}, [](Content& c) { c.spaces[3].source = 0; }},
-      {"fixed at no rows", {kRecord, kMaxRecords, 0}, [](Content& c) { c.spaces[2].extra = 0; }},
+      {"its own parent",
+       {kRecord, Space("rows"), Space("rows")},
+       [](Content& c) { ByName(c.spaces, "rows").parent = Space("rows"); }},
+      {"a later parent",
+       {kRecord, Space("rows"), Space("strided")},
+       [](Content& c) { ByName(c.spaces, "rows").parent = Space("strided"); }},
+      {"kind", {kOp, 5, 6}, [](Content& c) { ByName(c.spaces, "extended").kind = static_cast<SpaceKind>(6); }},
+      {"its own source",
+       {kRecord, Space("extended"), Space("extended")},
+       [](Content& c) { ByName(c.spaces, "extended").source = Space("extended"); }},
+      {"a later source",
+       {kRecord, Space("extended"), Space("strided")},
+       [](Content& c) { ByName(c.spaces, "extended").source = Space("strided"); }},
+      {"a source elsewhere",
+       {kRecord, Space("extended"), Space("root")},
+       [](Content& c) { ByName(c.spaces, "extended").source = Space("root"); }},
+      {"fixed at no rows", {kRecord, kMaxRecords, 0}, [](Content& c) { ByName(c.spaces, "fixed").extra = 0; }},
       {"fixed at many rows",
        {kRecord, kMaxRecords, kMaxRecords + 1},
-       [](Content& c) { c.spaces[2].extra = kMaxRecords + 1; }},
-      {"extended by nothing", {kRecord, kMaxRecords, 0}, [](Content& c) { c.spaces[3].extra = 0; }},
-      {"strides of one row", {kRecord, kMaxRecords, 1}, [](Content& c) { c.spaces[4].extra = 1; }},
-      {"first rows of another kind", {kRecord, 0, 3}, [](Content& c) { c.spaces[3].first = 3; }},
-      {"last rows of another kind", {kRecord, 0, 2}, [](Content& c) { c.spaces[3].last = 2; }},
+       [](Content& c) { ByName(c.spaces, "fixed").extra = kMaxRecords + 1; }},
+      {"extended by nothing", {kRecord, kMaxRecords, 0}, [](Content& c) { ByName(c.spaces, "extended").extra = 0; }},
+      {"strides of one row", {kRecord, kMaxRecords, 1}, [](Content& c) { ByName(c.spaces, "strided").extra = 1; }},
+      {"first rows of another kind", {kRecord, 0, 3}, [](Content& c) { ByName(c.spaces, "extended").first = 3; }},
+      {"last rows of another kind", {kRecord, 0, 2}, [](Content& c) { ByName(c.spaces, "extended").last = 2; }},
   });
   for (const uint32_t depth : {kMaxSpaceDepth, kMaxSpaceDepth + 1}) {
     Content c = Good();
-    uint32_t parent = 1;  // at depth 2
+    uint32_t parent = Space("rows");  // at depth 2
     for (uint32_t i = 2; i < depth; ++i, parent = static_cast<uint32_t>(c.spaces.size() - 1)) {
       c.spaces.push_back({"deeper", parent});
     }
@@ -97,54 +123,88 @@ TEST(ErrorNumbers, Spaces) {
 }
 
 TEST(ErrorNumbers, Values) {
-  const auto value = [](Content& c, size_t program, size_t i) -> tools::BlobValue& {
-    return c.programs[program].values[i];
+  const auto value = [](Content& c, const char* program, const char* name) -> tools::BlobValue& {
+    return ByName(ByName(c.programs, program).values, name);
   };
+  const auto count = [](const char* program) {
+    static const Content good = Good();
+    return static_cast<uint32_t>(ByName(good.programs, program).values.size());
+  };
+  const uint32_t spaces = static_cast<uint32_t>(Good().spaces.size());
   const uint32_t none = FOVEA_NOWHERE;
   ExpectNumbers({
-      {"space", {kRecord, 5, 5, none, 0}, [&](Content& c) { value(c, 0, 0).space = 5; }},
-      {"no width", {kShape, kMaxWidth, 0, none, 1}, [&](Content& c) { value(c, 0, 1).width = 0; }},
+      {"space",
+       {kRecord, spaces, spaces, none, Value("main", "x")},
+       [&](Content& c) { value(c, "main", "x").space = spaces; }},
+      {"no width",
+       {kShape, kMaxWidth, 0, none, Value("main", "y")},
+       [&](Content& c) { value(c, "main", "y").width = 0; }},
       {"large width",
-       {kShape, kMaxWidth, kMaxWidth + 1, none, 2},
-       [&](Content& c) { value(c, 0, 2).width = kMaxWidth + 1; }},
-      {"role", {kRecord, 3, 4, none, 1}, [&](Content& c) { value(c, 0, 1).role = static_cast<ValueRole>(4); }},
-      {"late input", {kRecord, 1, 2, none, 2}, [&](Content& c) { value(c, 0, 2).role = ValueRole::kInput; }},
-      {"carried as a cast's type", {kShape, 0, 1, none, 1}, [&](Content& c) { value(c, 1, 1).type = DType::kF16; }},
-      {"carried by none", {kRecord, 3, 3, none, 1}, [&](Content& c) { value(c, 1, 1).carried_by = 3; }},
-      {"carried by an input", {kRecord, 3, 0, none, 1}, [&](Content& c) { value(c, 1, 1).carried_by = 0; }},
-      {"carried by another width", {kShape, 4, 8, none, 1}, [&](Content& c) { value(c, 1, 1).width = 4; }},
+       {kShape, kMaxWidth, kMaxWidth + 1, none, Value("main", "z")},
+       [&](Content& c) { value(c, "main", "z").width = kMaxWidth + 1; }},
+      {"role",
+       {kRecord, 3, 4, none, Value("main", "y")},
+       [&](Content& c) { value(c, "main", "y").role = static_cast<ValueRole>(4); }},
+      {"late input",
+       {kRecord, 1, Value("main", "z"), none, Value("main", "z")},
+       [&](Content& c) { value(c, "main", "z").role = ValueRole::kInput; }},
+      {"carried as a cast's type",
+       {kShape, 0, 1, none, Value("sums", "sum")},
+       [&](Content& c) { value(c, "sums", "sum").type = DType::kF16; }},
+      {"carried by none",
+       {kRecord, count("sums"), count("sums"), none, Value("sums", "sum")},
+       [&](Content& c) { value(c, "sums", "sum").carried_by = count("sums"); }},
+      {"carried by an input",
+       {kRecord, count("sums"), Value("sums", "more"), none, Value("sums", "sum")},
+       [&](Content& c) { value(c, "sums", "sum").carried_by = Value("sums", "more"); }},
+      {"carried by another width",
+       {kShape, 4, 8, none, Value("sums", "sum")},
+       [&](Content& c) { value(c, "sums", "sum").width = 4; }},
       {"carried twice",
-       {kRecord, 0, 2, none, 1},
+       {kRecord, Value("sums", "more"), Value("sums", "next"), none, Value("sums", "sum")},
        [&](Content& c) {
-         value(c, 1, 0).role = ValueRole::kCarried;
-         value(c, 1, 0).carried_by = 2;
+         value(c, "sums", "more").role = ValueRole::kCarried;
+         value(c, "sums", "more").carried_by = Value("sums", "next");
        }},
       {"more operations than values",
        {kRecord, 2, 1},
-       [&](Content& c) { c.programs[0].operations.pop_back(), c.programs[0].values[2].role = ValueRole::kOutput; }},
+       [&](Content& c) {
+         ByName(c.programs, "main").operations.pop_back(), value(c, "main", "z").role = ValueRole::kOutput;
+       }},
   });
 }
 
 TEST(ErrorNumbers, Operations) {
-  const auto op = [](Content& c, size_t i) -> tools::BlobOperation& { return c.programs[0].operations[i]; };
+  const auto op = [](Content& c, const char* name) -> tools::BlobOperation& {
+    return ByName(ByName(c.programs, "main").operations, name);
+  };
+  const uint32_t linear = Operation("y"), add = Operation("z");
+  const uint32_t x = Value("main", "x"), y = Value("main", "y"), z = Value("main", "z"), end = z + 1;
   ExpectNumbers({
-      {"output", {kRecord, 1, 2, 0}, [&](Content& c) { op(c, 0).output = 2; }},
-      {"output of another program", {kRecord, 3, 3, 0}, [&](Content& c) { op(c, 0).output = 3; }},
-      {"reads itself", {kRecord, 1, 1, 0}, [&](Content& c) { op(c, 0).inputs = {1}; }},
-      {"reads a later value", {kRecord, 2, 2, 1}, [&](Content& c) { op(c, 1).inputs[1] = 2; }},
-      {"no inputs", {kRecord, 2, 0, 1}, [&](Content& c) { op(c, 1).inputs = {}; }},
+      {"output", {kRecord, y, z, linear}, [&](Content& c) { op(c, "y").output = z; }},
+      {"output of another program", {kRecord, end, end, linear}, [&](Content& c) { op(c, "y").output = end; }},
+      {"reads itself", {kRecord, y, y, linear}, [&](Content& c) { op(c, "y").inputs = {y}; }},
+      {"reads a later value",
+       {kRecord, z, z, add},
+       [&](Content& c) {
+         op(c, "z").inputs = {x, z};
+       }},
+      {"no inputs", {kRecord, 2, 0, add}, [&](Content& c) { op(c, "z").inputs = {}; }},
       {"three inputs",
-       {kRecord, 2, 3, 1},
+       {kRecord, 2, 3, add},
        [&](Content& c) {
-         op(c, 1).inputs = {0, 1, 0};
+         op(c, "z").inputs = {x, y, x};
        }},
-      {"no tensors", {kRecord, 1, 0, 0}, [&](Content& c) { op(c, 0).tensors = {}; }},
+      {"no tensors", {kRecord, 1, 0, linear}, [&](Content& c) { op(c, "y").tensors = {}; }},
       {"three tensors",
-       {kRecord, 2, 3, 0},
+       {kRecord, 2, 3, linear},
        [&](Content& c) {
-         op(c, 0).tensors = {0, 1, 1};
+         const std::vector<uint32_t> both = op(c, "y").tensors;
+         op(c, "y").tensors = {both[0], both[1], both[1]};
        }},
-      {"type", {kShape, 0, 4, 1}, [&](Content& c) { c.programs[0].values[2].type = DType::kI32; }},
+      {"type",
+       {kShape, 0, 4, add},
+       [&](Content& c) { ByName(ByName(c.programs, "main").values, "z").type = DType::kI32; }},
   });
 }
 

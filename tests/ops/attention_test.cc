@@ -133,7 +133,7 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
   for (uint32_t row = 0; row < rows; ++row, --left) {
     while (left == 0) ++segment, left = c.spaces == Spaces::kParent ? 1 : rows_of[segment];
     for (uint32_t head = 0; head < c.heads; ++head, at += weights.stride) {
-      // Beyond the segment's keys nothing is promised.
+      // Entries after the segment's keys are unspecified.
       for (uint32_t key = 0; key < key_lengths[segment]; ++key) {
         ASSERT_NEAR(weights.data[at + key], e.weights[at + key], 2e-6) << what << " row " << row << " key " << key;
       }
@@ -214,7 +214,7 @@ TEST(Attention, SlopesAndSinks) {
   }
 }
 
-// Slopes know no longest distance.
+// Slopes (ALiBi) have no longest distance.
 TEST(Attention, SlopesReachFar) {
   Case c = {Spaces::kSelf, 2, 1, 4, 4};
   c.window = true;
@@ -235,7 +235,7 @@ TEST(Attention, RefusesSinksOutsideAPlainSoftmax) {
   }
 }
 
-// Spaces made by extension pair with those they come from; one value may be query, key and value at once.
+// An extended space pairs with its source; one value may be query, key and value at once.
 TEST(Attention, ExtendedSpacesAndOneValue) {
   ModelBuilder b;
   const TextSpaces s(b);
@@ -256,11 +256,12 @@ TEST(Attention, ExtendedSpacesAndOneValue) {
 }
 
 TEST(Attention, ShapeRules) {
-  // Spaces: 0 texts, 1 tokens, 2 more tokens (both children of texts), 3 words (children of tokens), 4 another root.
+  // Tokens and side are children of texts, words are children of tokens, and root is another root.
+  enum SpaceOfTry { kTexts, kTokens, kSide, kWords, kRoot };
   struct Try {
     const char* what;
     fovea_status status = FOVEA_E_SHAPE;
-    int q_space = 1, k_space = 1, v_space = 1, out_space = 1;
+    int q_space = kTokens, k_space = kTokens, v_space = kTokens, out_space = kTokens;
     uint32_t q = 12, k = 12, v = 8, out = 8;
     Attributes attributes = {{Attribute::kHeads, 4}};
     DType types[3] = {DType::kF32, DType::kF32, DType::kF32};
@@ -276,17 +277,17 @@ TEST(Attention, ShapeRules) {
   const auto spaces = [](int q, int k, int v, int out, fovea_status status) {
     return [=](Try& t) { t.q_space = q, t.k_space = k, t.v_space = v, t.out_space = out, t.status = status; };
   };
-  add("self", spaces(1, 1, 1, 1, FOVEA_OK));
-  add("cross", spaces(1, 2, 2, 1, FOVEA_OK));
-  add("parent", spaces(0, 1, 1, 0, FOVEA_OK));
-  add("parent below", spaces(1, 3, 3, 1, FOVEA_OK));
-  add("root", spaces(0, 0, 0, 0, FOVEA_OK));
-  add("two roots", spaces(0, 4, 4, 0, FOVEA_E_SHAPE));
-  add("keys above", spaces(1, 0, 0, 1, FOVEA_E_SHAPE));
-  add("grandparent", spaces(0, 3, 3, 0, FOVEA_E_SHAPE));
-  add("uncle", spaces(2, 3, 3, 2, FOVEA_E_SHAPE));
-  add("values elsewhere", spaces(1, 1, 2, 1, FOVEA_E_SHAPE));
-  add("output elsewhere", spaces(1, 2, 2, 2, FOVEA_E_SHAPE));
+  add("self", spaces(kTokens, kTokens, kTokens, kTokens, FOVEA_OK));
+  add("cross", spaces(kTokens, kSide, kSide, kTokens, FOVEA_OK));
+  add("parent", spaces(kTexts, kTokens, kTokens, kTexts, FOVEA_OK));
+  add("parent below", spaces(kTokens, kWords, kWords, kTokens, FOVEA_OK));
+  add("root", spaces(kTexts, kTexts, kTexts, kTexts, FOVEA_OK));
+  add("two roots", spaces(kTexts, kRoot, kRoot, kTexts, FOVEA_E_SHAPE));
+  add("keys above", spaces(kTokens, kTexts, kTexts, kTokens, FOVEA_E_SHAPE));
+  add("grandparent", spaces(kTexts, kWords, kWords, kTexts, FOVEA_E_SHAPE));
+  add("uncle", spaces(kSide, kWords, kWords, kSide, FOVEA_E_SHAPE));
+  add("values elsewhere", spaces(kTokens, kTokens, kSide, kTokens, FOVEA_E_SHAPE));
+  add("output elsewhere", spaces(kTokens, kSide, kSide, kSide, FOVEA_E_SHAPE));
   for (int i = 0; i < 3; ++i) add("type", [i](Try& t) { t.types[i] = DType::kI32; });
   const auto widths = [](uint32_t q, uint32_t k, uint32_t v, uint32_t out, fovea_status status) {
     return [=](Try& t) { t.q = q, t.k = k, t.v = v, t.out = out, t.status = status; };
@@ -322,8 +323,8 @@ TEST(Attention, ShapeRules) {
   add("bias type", bias(4, 5, DType::kF16, FOVEA_E_SHAPE));
   for (const Try& t : tries) {
     ModelBuilder b;
-    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), others = b.Space("others", texts);
-    const uint32_t all[] = {texts, tokens, others, b.Space("words", tokens), b.Space("root")};
+    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), side = b.Space("side", texts);
+    const uint32_t all[] = {texts, tokens, side, b.Space("words", tokens), b.Space("root")};
     const uint32_t q = b.Input("q", all[t.q_space], t.q, t.types[0]), k = b.Input("k", all[t.k_space], t.k, t.types[1]);
     const uint32_t v = b.Input("v", all[t.v_space], t.v, t.types[2]);
     b.Op(OpCode::kAttention, {q, k, v}, t.tensors(b), all[t.out_space], t.out, t.attributes);
@@ -350,9 +351,8 @@ TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
       const uint32_t texts = b.Space("texts"), keys = b.Space("keys", texts);
       const uint32_t group = copies ? texts : b.Space("groups", texts), beam = copies ? texts : b.Space("beams", group);
       const uint32_t asking = b.Space("queries", beam);
-      b.Input("q", asking, kWidth);
-      b.Input("k", keys, kWidth);
-      const uint32_t y = b.Op(OpCode::kAttention, {0, 1, 1}, {}, asking, kWidth, attributes);
+      const uint32_t asked = b.Input("q", asking, kWidth), key = b.Input("k", keys, kWidth);
+      const uint32_t y = b.Op(OpCode::kAttention, {asked, key, key}, {}, asking, kWidth, attributes);
       b.SetOutput(y);
       std::vector<float> of_keys = k;
       Lengths lengths = key_lengths;
@@ -373,8 +373,8 @@ TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
       session.SetSegments(keys, lengths);
       if (!copies) session.SetSegments(group, groups), session.SetSegments(beam, beams);
       session.SetSegments(asking, queries);
-      session.SetInput(0, q);
-      session.SetInput(1, of_keys);
+      session.SetInput(asked, q);
+      session.SetInput(key, of_keys);
       session.Run();
       EXPECT_EQ(fovea_session_step_pairs(session.session, 0, pairs), FOVEA_OK);
       return session.Output(y);

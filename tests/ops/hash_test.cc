@@ -101,8 +101,8 @@ std::vector<int32_t> SortReference(const std::vector<int32_t>& buckets, uint32_t
 struct Program {
   Program(const Shape& shape, const std::vector<float>& table) {
     x = b.Input("x", s.tokens, shape.width());
-    hash = b.Op(OpCode::kHash, {x}, {b.Tensor(shape.rotations(), shape.depth, table)}, s.tokens, shape.columns(),
-                shape.attributes());
+    rotations = b.Tensor(shape.rotations(), shape.depth, table);
+    hash = b.Op(OpCode::kHash, {x}, {rotations}, s.tokens, shape.columns(), shape.attributes());
     sort = b.Op(OpCode::kSort, {hash}, {}, s.tokens, 2 * shape.columns());
     b.SetOutput(hash);
   }
@@ -111,7 +111,7 @@ struct Program {
   }
   ModelBuilder b;
   TextSpaces s{b};
-  uint32_t x, hash, sort;
+  uint32_t x, rotations, hash, sort;
 };
 
 TEST(Hash, AgainstPlainLoops) {
@@ -139,7 +139,7 @@ TEST(Hash, AgainstPlainLoops) {
   }
 }
 
-// Small whole numbers, whose products are exact: of equal ones the first counts, and of zeros as well.
+// Small whole numbers, whose products are exact: the first of equal ones wins, also of zeros.
 TEST(Hash, FirstOfEqualOnes) {
   std::mt19937 random(5);
   for (Shape shape : kShapes) {
@@ -164,7 +164,7 @@ TEST(Hash, FirstOfEqualOnes) {
   }
 }
 
-// Numbers that are none: some bucket, and sorting and attention stay in their bounds.
+// NaN and infinities: any bucket, and sorting and attention stay in their bounds.
 TEST(Hash, NumbersThatAreNone) {
   const float special[] = {NAN, INFINITY, -INFINITY, 3e38f, -3e38f, 0.0f, -0.0f, 1.0f};
   std::mt19937 random(7);
@@ -177,7 +177,8 @@ TEST(Hash, NumbersThatAreNone) {
       std::vector<float> table = values.RandomFloats(size_t{shape.rotations()} * shape.depth);
       for (size_t i = 0; i < table.size(); i += 3) table[i] *= of_table;
       Program program(shape, std::vector<float>(table.size()));
-      std::vector<uint8_t>& bytes = program.b.content().tensors[0].data;  // without the writer, which refuses them
+      std::vector<uint8_t>& bytes = program.b.content().tensors[program.rotations].data;
+      // Without the writer, which refuses such numbers.
       memcpy(bytes.data(), table.data(), table.size() * sizeof(float));
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       for (const int32_t bucket : found) ASSERT_LT(static_cast<uint32_t>(bucket), shape.all());
@@ -265,7 +266,7 @@ TEST(Sort, ShapeRules) {
   refused("width", FOVEA_E_SHAPE, 1, true, false);
   refused("buckets of the caller", FOVEA_E_SHAPE, 2, false, false);
   refused("space", FOVEA_E_SHAPE, 2, true, true);
-  // Buckets and sorted rows are no numbers.
+  // Buckets and sorted rows are indices, not numbers.
   for (const OpCode code : {OpCode::kHash, OpCode::kSort}) {
     ModelBuilder b;
     const TextSpaces s(b);

@@ -122,7 +122,7 @@ TEST(Lexical, EqualsItsDefinition) {
   }
 }
 
-// One collection without documents, ids gathered from chosen rows, and the best segment taken by its score.
+// One collection without documents, ids gathered from chosen rows, and the best segment by its score.
 TEST(Lexical, OfOneCollectionAndOfChosenRows) {
   ModelBuilder b;
   const uint32_t sentences = b.Space("sentences"), tokens = b.Space("tokens", sentences),
@@ -152,20 +152,21 @@ TEST(Lexical, OfOneCollectionAndOfChosenRows) {
   EXPECT_EQ(session.Indices(b.content().programs[0].operations.back().output), (Ids{2}));
 }
 
-// Its table is the first worker's alone; ids are checked against stored weights before anything runs.
+// Only the first worker has the table of terms; ids are checked against stored weights before anything runs.
 TEST(Lexical, MemoryAndIds) {
-  const auto build = [](ModelBuilder& b, uint32_t kind, bool table) {
-    const uint32_t sentences = b.Space("sentences"), tokens = b.Space("tokens", sentences), queries = b.Space("query");
-    const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), query = b.Input("query", queries, 1, DType::kI32);
+  uint32_t sentences = 0, tokens = 0, queries = 0, ids = 0, query = 0;  // the same in each model
+  const auto build = [&](ModelBuilder& b, uint32_t kind, bool table) {
+    sentences = b.Space("sentences"), tokens = b.Space("tokens", sentences), queries = b.Space("query");
+    ids = b.Input("ids", tokens, 1, DType::kI32), query = b.Input("query", queries, 1, DType::kI32);
     std::vector<uint32_t> tensors;
     if (table) tensors.push_back(b.RandomTensor(1, 5));
     b.SetOutput(b.Op(OpCode::kLexical, {ids, query}, tensors, sentences, 1, {{Attribute::kKind, kind}}));
   };
-  const std::vector<fovea_limit> limits = {{0, 50, 0}, {1, 1000, 0}, {2, 30, 0}};
   for (const uint32_t kind : {kBm25, kTfIdf}) {
     ModelBuilder b;
     build(b, kind, false);
     const TestModel model(b.Blob());
+    const std::vector<fovea_limit> limits = {{sentences, 50, 0}, {tokens, 1000, 0}, {queries, 30, 0}};
     for (const uint32_t workers : {1u, 4u}) {
       TestSession session(model, Options(limits, workers));
       fovea_session_info info = {};
@@ -178,17 +179,18 @@ TEST(Lexical, MemoryAndIds) {
   ModelBuilder b;
   build(b, kBm25, true);
   const TestModel model(b.Blob());
+  const std::vector<fovea_limit> limits = {{sentences, 50, 0}, {tokens, 1000, 0}, {queries, 30, 0}};
   TestSession session(model, Options(limits));
-  session.SetSegments(1, {2, 1});
-  session.SetSegments(2, {2});
+  session.SetSegments(tokens, {2, 1});
+  session.SetSegments(queries, {2});
   fovea_error error = {};
-  for (const uint32_t wrong : {0u, 1u}) {
-    session.SetInput(0, wrong == 0 ? Ids{0, 4, 5} : Ids{0, 4, 3});
-    session.SetInput(1, wrong == 1 ? Ids{-1, 0} : Ids{0, 0});
+  for (const uint32_t wrong : {ids, query}) {
+    session.SetInput(ids, wrong == ids ? Ids{0, 4, 5} : Ids{0, 4, 3});
+    session.SetInput(query, wrong == query ? Ids{-1, 0} : Ids{0, 0});
     EXPECT_EQ(fovea_session_run(session.session, &error), FOVEA_E_ID);
     EXPECT_EQ(error.tensor, wrong);
   }
-  session.SetInput(1, Ids{4, 0});
+  session.SetInput(query, Ids{4, 0});
   session.Run();
 }
 

@@ -38,7 +38,7 @@ TEST(Position, AddsRowsOfTheTable) {
   }
 }
 
-// Without a table the positions themselves.
+// Without a table the row is the position itself.
 TEST(Position, AsNumbers) {
   for (const Lengths& lengths : RaggedLengths()) {
     ModelBuilder b;
@@ -53,7 +53,7 @@ TEST(Position, AsNumbers) {
   }
 }
 
-// The table bounds the segments of its space; an extended space's bound holds for the space that it comes from.
+// The table bounds the segments of its space; the bound of an extended space also holds for its source.
 TEST(Position, BoundsSegments) {
   for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
     ModelBuilder b;
@@ -84,7 +84,7 @@ TEST(Position, BoundsSegments) {
   }
 }
 
-// The rows of a root space follow from its children; they too must have positions.
+// The rows of a root space follow from its children; they also need positions.
 TEST(Position, BoundsRowsOfTheRootSpace) {
   ModelBuilder b;
   const TextSpaces s(b);
@@ -169,7 +169,7 @@ TEST(Position, ShapeRules) {
   }
 }
 
-// A table shorter than the rows that every segment of an extended space has can never be right.
+// A table shorter than the rows that every segment of an extended space has is refused.
 TEST(Position, TableShorterThanAnEmptySegment) {
   for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
     for (const uint32_t rows : {1u, 2u, 4u, 5u, 6u}) {
@@ -254,7 +254,7 @@ TEST(Rotate, PositionsOfAnInput) {
         }
       }
     }
-    // The nearest whole number counts, in a table the nearest that it has.
+    // A number is rounded to the nearest position, in a table to its nearest row.
     std::vector<float> near(ids.begin(), ids.end());
     for (size_t row = 0; row < near.size(); ++row) {
       near[row] += row % 2 == 0 ? 0.25f : -0.25f;
@@ -315,19 +315,20 @@ TEST(Rotate, Frequencies) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, heads * size);
-    std::vector<uint32_t> tensors = {kBlobNone, b.RandomTensor(1, dims / 2, DType::kF32, 1)};
+    const uint32_t frequencies = b.RandomTensor(1, dims / 2, DType::kF32, 1);
+    std::vector<uint32_t> tensors = {kBlobNone, frequencies};
     Attributes attributes = {{Attribute::kHeads, heads}, {Attribute::kOffset, offset}, {Attribute::kScale, 1.5}};
     if (c.short_up_to != 0) attributes.push_back({Attribute::kShortUpTo, c.short_up_to});
     if (c.stretch != 0) attributes.push_back({Attribute::kStretch, c.stretch});
     if (c.short_up_to != 0 && c.stretch == 0) tensors.push_back(b.RandomTensor(1, dims / 2, DType::kF32, 1));
     const uint32_t y = b.Op(OpCode::kRotate, {x}, tensors, s.tokens, heads * size, attributes);
-    const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), usual = b.TensorValues(tensors[1]);
+    const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), usual = b.TensorValues(frequencies);
     const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
     std::vector<double> expected(xs.begin(), xs.end());
     uint32_t row = 0;
     for (const uint32_t length : lengths) {
       const bool is_long = c.short_up_to != 0 && length > c.short_up_to;
-      const std::vector<float> own = is_long && c.stretch == 0 ? b.TensorValues(tensors[2]) : usual;
+      const std::vector<float> own = is_long && c.stretch == 0 ? b.TensorValues(tensors.back()) : usual;
       const double growth = is_long && c.stretch != 0 ? c.stretch * length / c.short_up_to - (c.stretch - 1) : 1;
       for (uint32_t position = 0; position < length; ++position, ++row) {
         for (uint32_t at = row * heads * size; at < (row + 1) * heads * size; at += size) {
@@ -478,7 +479,7 @@ TEST(Prepend, Twice) {
   EXPECT_EQ(RunTiled(b, feed, last), lasts);
 }
 
-// A root space may be extended too; its rows are as many as its children have segments, also when that changes.
+// A root space may also be extended; it has a row for each segment of its children, also when that number changes.
 TEST(Prepend, ToTheRootSpaceFollowsItsRows) {
   ModelBuilder b;
   const TextSpaces s(b);
@@ -502,7 +503,7 @@ TEST(Prepend, ToTheRootSpaceFollowsItsRows) {
   }
 }
 
-// The rows of an extended root space follow from its source, not from its own children: those must agree.
+// The rows of an extended root space follow from its source; its own children must agree.
 TEST(Prepend, ChildrenOfAnExtendedRootMustAgree) {
   ModelBuilder b;
   const uint32_t root = b.Space("root"), longer = b.ExtendedSpace("longer", root, 1),

@@ -32,8 +32,9 @@ inline Attributes AttributesOf(const ReferenceCell& cell) {
 // Weight, and bias if there is one, of a cell of its width, which gets their values; peepholes of one that has them.
 inline std::vector<uint32_t> TensorsOf(ModelBuilder& b, DType type, bool bias, ReferenceCell* cell) {
   const auto width = static_cast<uint32_t>(cell->width), gates = static_cast<uint32_t>(cell->gates()) * width;
-  std::vector<uint32_t> tensors = {b.RandomTensor(gates, width, type, 1.0f / std::sqrt(static_cast<float>(width)))};
-  cell->weight = b.TensorValues(tensors[0]);
+  const uint32_t weight = b.RandomTensor(gates, width, type, 1.0f / std::sqrt(static_cast<float>(width)));
+  std::vector<uint32_t> tensors = {weight};
+  cell->weight = b.TensorValues(weight);
   cell->bias.clear();
   if (bias) {
     cell->bias = b.RandomFloats(gates, 0.5f);

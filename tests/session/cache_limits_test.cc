@@ -1,4 +1,4 @@
-// Kept texts at their limits: exact memory, no heap, wrong calls, saved texts that are hostile, texts without end.
+// KV caches at their limits: exact memory, no heap, wrong calls, hostile saved texts, texts without end.
 #include "runtime/kernels/attention.h"
 #include "tests/session/kept_texts.h"
 #include "tests/support/fewer_cases.h"
@@ -52,7 +52,7 @@ TEST(CacheLimits, TextsShareWhatTheyHaveInCommon) {
   EXPECT_EQ(InfoOf(texts).unused_rows, before - 3 * kPageRows);
   for (uint32_t to = 1; to < 8; ++to) ASSERT_EQ(fovea_cache_fork(texts.get(), 0, to, nullptr), FOVEA_OK);
   EXPECT_EQ(InfoOf(texts).unused_rows, before - 3 * kPageRows);
-  // Each gets its own copy of the last page when it grows, and the last one to do so needs none.
+  // Each text gets its own copy of the last page when it grows; the last text to do so needs none.
   for (uint32_t text = 0; text < 5; ++text) {
     ASSERT_EQ(fovea_cache_select(texts.get(), &text, 1, nullptr), FOVEA_OK);
     texts.Append({{7}});
@@ -71,7 +71,7 @@ TEST(CacheLimits, ARunThatDoesNotFitChangesNothing) {
   const auto run = [&](const Lengths& lengths, fovea_error* error) {
     texts.session().SetSegments(d.tokens, lengths);
     fovea_view view = {};
-    EXPECT_EQ(fovea_session_input(texts.get(), 0, &view, nullptr), FOVEA_OK);
+    EXPECT_EQ(fovea_session_input(texts.get(), d.ids, &view, nullptr), FOVEA_OK);
     memset(view.data, 0, size_t{view.rows} * view.row_bytes);
     return fovea_session_run(texts.get(), error);
   };
@@ -140,7 +140,7 @@ TEST(CacheLimits, WrongCalls) {
   EXPECT_EQ(fovea_cache_reorder(texts.get(), three, 4, &error), FOVEA_E_INDEX);
   EXPECT_EQ(fovea_cache_rows(nullptr, 0, &rows, &error), FOVEA_E_HANDLE);
 
-  // A program that keeps nothing has no texts.
+  // A program without a KV cache has no texts.
   const std::vector<fovea_limit> plain = {{d.texts, 1, 0}, {d.tokens, 8, 0}};
   TestSession whole(d.model, Options(plain));
   EXPECT_EQ(fovea_cache_rows(whole.session, 0, &rows, &error), FOVEA_E_INDEX);
@@ -164,14 +164,14 @@ TEST(CacheLimits, WrongOptions) {
   EXPECT_EQ(status(d.Limits(2, 8, 64, 513), nothing), FOVEA_E_OPTION);  // the table of positions ends
   EXPECT_EQ(status(d.Limits(2, 8, 64), [](fovea_session_options* o) { o->cached_texts = (1 << 20) + 1; }),
             FOVEA_E_OPTION);
-  const uint32_t type = FOVEA_TYPE_I4, value = 6;
+  const uint32_t type = FOVEA_TYPE_I4;
   EXPECT_EQ(status(d.Limits(2, 8, 64), [&](fovea_session_options* o) { o->cache_type = &type; }), FOVEA_E_OPTION);
-  // The appended rows cannot be kept as a matrix: value 6 is the keys of the first layer.
-  EXPECT_EQ(status(d.Limits(2, 8, 64), [&](fovea_session_options* o) { o->keep = &value, o->keep_count = 1; }),
+  // The appended rows cannot be kept as a matrix.
+  EXPECT_EQ(status(d.Limits(2, 8, 64), [&](fovea_session_options* o) { o->keep = &d.first_keys, o->keep_count = 1; }),
             FOVEA_E_OPTION);
 }
 
-// Every byte of a saved text is changed, and every length cut; what is taken must run.
+// Every byte of a saved text is changed, and every length cut; a text that is accepted must run.
 TEST(CacheLimits, SavedTextsAreChecked) {
   const CachedDecoder d({DType::kF32, 20});
   const auto limits = d.Limits(1, 40, 100);
@@ -216,7 +216,7 @@ TEST(CacheLimits, SavedTextsAreChecked) {
   options.cache_type = &type;
   KeptTexts halves(d, options);
   EXPECT_EQ(fovea_cache_restore(halves.get(), 0, saved.data(), saved.size(), &error), FOVEA_E_STATE);
-  // A session that keeps less takes what it needs; one that has no room refuses.
+  // A session with a smaller cache keeps what it needs; one without room refuses.
   const auto short_limits = d.Limits(1, 40, 100, 36);
   KeptTexts shorter(d, Options(short_limits));
   EXPECT_EQ(fovea_cache_restore(shorter.get(), 0, saved.data(), saved.size(), &error), FOVEA_E_LENGTH);

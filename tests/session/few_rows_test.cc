@@ -1,4 +1,4 @@
-// Few rows, several workers: all work on the same rows, by columns and heads, and make the bits that one makes alone.
+// Few rows, several workers: all work on the same rows, by columns and heads, with the bits of one worker.
 #include <algorithm>
 
 #include "tests/session/guarded_session.h"
@@ -257,7 +257,7 @@ class RandomRows {
 
  private:
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
-  // Rather a late one.
+  // Prefers a late value.
   uint32_t Pick() {
     const auto count = static_cast<uint32_t>(values_.size());
     return values_[Below(3) == 0 ? Below(count) : count - 1 - std::min(Below(3), count - 1)];
@@ -356,9 +356,8 @@ TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
   constexpr uint32_t kWidth = 192, kRows = 16;
   ModelBuilder b(11);
   const uint32_t tokens = b.Space("tokens", b.Space("texts"));
-  b.Input("x", tokens, 3 * kWidth);
-  b.Input("h", tokens, kWidth);
-  const uint32_t h = b.Op(OpCode::kCell, {0, 1}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
+  const uint32_t x = b.Input("x", tokens, 3 * kWidth), state = b.Input("h", tokens, kWidth);
+  const uint32_t h = b.Op(OpCode::kCell, {x, state}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
   const uint32_t y = b.Op(OpCode::kLinear, {h}, {b.RandomTensor(1024, kWidth, DType::kI8)}, tokens, 1024);
   b.SetOutput(y);
   const TestModel model(b.Blob());
@@ -369,8 +368,8 @@ TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
     ModelBuilder floats(5);
     Results results;
     for (int round = 0; round < 3; ++round) {
-      session.SetInput(0, floats.RandomFloats(kRows * 3 * kWidth));
-      session.SetInput(1, floats.RandomFloats(kRows * kWidth));
+      session.SetInput(x, floats.RandomFloats(kRows * 3 * kWidth));
+      session.SetInput(state, floats.RandomFloats(kRows * kWidth));
       session.Run();
       results.push_back(session.Output(y));
     }
@@ -411,7 +410,7 @@ TEST(FewRows, Experts) {
         const auto run = [&](const fovea_session_options& options) {
           TestSession session(model, options);
           session.SetSegments(tokens, {rows});
-          session.SetInput(0, ModelBuilder(5).RandomFloats(rows * kWidth));
+          session.SetInput(x, ModelBuilder(5).RandomFloats(rows * kWidth));
           for (int round = 0; round < 2; ++round) session.Run();
           return Results{session.Output(y)};
         };
@@ -442,13 +441,13 @@ TEST(FewRows, RecurrentLayersTogether) {
   for (const Cell& cell : cells) {
     ModelBuilder b(11);
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), gates = cell.gates * kWidth;
-    b.Input("x", tokens, gates);
+    const uint32_t x = b.Input("x", tokens, gates);
     Attributes backward = cell.attributes;
     backward.emplace_back(Attribute::kReverse, 1);
     std::vector<uint32_t> outputs;
     for (const Attributes& attributes : {cell.attributes, backward}) {
       outputs.push_back(
-          b.Op(OpCode::kRecurrent, {0}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
+          b.Op(OpCode::kRecurrent, {x}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
       b.SetOutput(outputs.back());
     }
     const TestModel model(b.Blob());
@@ -457,7 +456,7 @@ TEST(FewRows, RecurrentLayersTogether) {
       const auto run = [&](const fovea_session_options& options) {
         TestSession session(model, options);
         session.SetSegments(tokens, lengths);
-        session.SetInput(0, ModelBuilder(5).RandomFloats(kRows * gates));
+        session.SetInput(x, ModelBuilder(5).RandomFloats(kRows * gates));
         for (int round = 0; round < 2; ++round) session.Run();
         return Results{session.Output(outputs[0]), session.Output(outputs[1])};
       };

@@ -23,7 +23,7 @@ class KeptTexts {
       all.insert(all.end(), of_text.begin(), of_text.end());
     }
     session_.SetSegments(d_.tokens, lengths);
-    session_.SetInput(0, all);
+    session_.SetInput(d_.ids, all);
     session_.Run();
     return session_.Output(d_.hidden);
   }
@@ -53,7 +53,7 @@ class Whole {
     std::vector<float>& rows = known_[ids];
     if (!rows.empty() || ids.empty()) return rows;
     session_.SetSegments(d_.tokens, {static_cast<uint32_t>(ids.size())});
-    session_.SetInput(0, ids);
+    session_.SetInput(d_.ids, ids);
     session_.Run();
     return rows = session_.Output(d_.whole);
   }

@@ -24,7 +24,7 @@ constexpr Fault kFaults[] = {Fault::kNothing,    Fault::kFirstOnly,     Fault::k
                              Fault::kNotLast,    Fault::kTwice,         Fault::kAllAsFirst,
                              Fault::kOutOfRange, Fault::kFarOutOfRange, Fault::kLate};
 
-// Workers one after the other; the call of number `bad_call` has the fault.
+// Workers one after the other; call number `bad_call` has the fault.
 struct FaultyRunner {
   Fault fault = Fault::kNothing;
   uint32_t bad_call = UINT32_MAX, calls = 0;
@@ -78,7 +78,7 @@ const CachedDecoder& Decoder() {
   return decoder;
 }
 
-// Each call of the runner in a run, one after the other, has each fault.
+// Each call of the runner in a run, in turn, has each fault.
 TEST(RunnerFaults, AreErrorsAndCachedTextsStay) {
   constexpr uint32_t kWorkers = 3;
   const std::vector<fovea_limit> limits = Decoder().Limits(2, 40, 120);
@@ -105,7 +105,7 @@ TEST(RunnerFaults, AreErrorsAndCachedTextsStay) {
       kept.session().SetSegments(Decoder().tokens, {11, 8});
       std::vector<int32_t> ids = second[0];
       ids.insert(ids.end(), second[1].begin(), second[1].end());
-      kept.session().SetInput(0, ids);
+      kept.session().SetInput(Decoder().ids, ids);
       fovea_error error = {};
       ASSERT_EQ(fovea_session_run(kept.get(), &error), FOVEA_E_RUNNER) << call << " fault " << static_cast<int>(fault);
       EXPECT_STREQ(fovea_status_name(error.status), "FOVEA_E_RUNNER");
@@ -153,7 +153,7 @@ TEST(RunnerFaults, CarriedStateStays) {
   }
 }
 
-// The step that failed is made again and gives the same tokens.
+// The step that failed is repeated and gives the same tokens.
 TEST(RunnerFaults, GenerationStopsAndGoesOn) {
   const std::vector<fovea_limit> limits = Decoder().Limits(1, 40, 120);
   const auto tokens = [&](uint32_t bad_call) {

@@ -17,6 +17,7 @@ constexpr uint32_t kWidth = 16;
 // their tokens; their vectors, and the documents'.
 struct CoarseToFine {
   uint32_t documents, sentences, tokens, best, fine, longer, ids, scores, rows, of_rows, seen, pooled, top, back;
+  uint32_t seen_step = 0;  // the attention of the first layer
 };
 CoarseToFine BuildCoarseToFine(ModelBuilder& b, bool threshold = false) {
   CoarseToFine t{};
@@ -39,6 +40,7 @@ CoarseToFine BuildCoarseToFine(ModelBuilder& b, bool threshold = false) {
   uint32_t x = b.Op(OpCode::kPrepend, {placed}, {b.RandomTensor(1, kWidth)}, t.longer, kWidth);
   for (uint32_t layer = 0; layer < 2; ++layer) {
     const uint32_t q = linear(x, t.longer), k = linear(x, t.longer), v = linear(x, t.longer);
+    if (layer == 0) t.seen_step = static_cast<uint32_t>(b.content().programs.back().operations.size());
     t.seen = b.Op(OpCode::kAttention, {q, k, v}, {}, t.longer, kWidth, {{Attribute::kHeads, 4}});
     x = b.Op(OpCode::kAdd, {x, linear(t.seen, t.longer)}, {}, t.longer, kWidth);
   }
@@ -70,7 +72,7 @@ TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
   const std::vector<fovea_limit> limits = {{t.documents, 4, 0}, {t.sentences, 10, 0}, {t.tokens, 129, 0}};
   std::vector<std::vector<float>> weights;
   const auto run = [&](fovea_session_options options) {
-    fovea_tap tap = TapOf(9);  // attention over the chosen sentences' tokens
+    fovea_tap tap = TapOf(t.seen_step);  // attention over the chosen sentences' tokens
     options.taps = &tap;
     options.tap_count = 1;
     TestSession session(model, options);
@@ -93,7 +95,7 @@ TEST(Selected, ChildrenOfSelectedRowsGiveTheSameBits) {
   ExpectOneResult(limits, b.content().programs[0].values.size(), run);
 }
 
-// The fine encoder sees what it would see of a document that has nothing but the chosen sentences.
+// The fine encoder gives the results for a document of the chosen sentences only.
 TEST(Selected, SentencesThatAreNotChosenChangeNothing) {
   ModelBuilder b;
   const CoarseToFine t = BuildCoarseToFine(b);
@@ -148,7 +150,7 @@ TEST(Selected, RowsAreThoseOfOneRun) {
   EXPECT_EQ(session.Segments(t.best), (Lengths{1, 1}));
   EXPECT_EQ(session.Segments(t.longer), (Lengths{6, 2}));
   const std::vector<float> before = session.Output(t.top);
-  // Nothing is chosen: no rows below, and documents are zeros.
+  // Nothing is selected: no rows below, and documents are zeros.
   session.SetInput(t.scores, std::vector<float>{-1, -2, 0});
   ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
   EXPECT_EQ(known(), none);
@@ -159,7 +161,7 @@ TEST(Selected, RowsAreThoseOfOneRun) {
   EXPECT_TRUE(session.Output(t.seen).empty());
   EXPECT_EQ(session.Output(t.top), std::vector<float>(2 * kWidth, 0.0f));
   EXPECT_EQ(session.Output(t.back), (std::vector<float>{-1, -2, 0}));
-  // New segments end what was known; the same numbers give the same result.
+  // New segments invalidate the selection; the same numbers give the same result.
   session.SetSegments(t.tokens, {4, 5, 1});
   EXPECT_EQ(known(), none);
   session.SetInput(t.scores, std::vector<float>{-1, 1, 1});

@@ -33,7 +33,7 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
   }
   for (const bool keeps : {false, true}) {
     if (keeps) b.NextProgram("decode");
-    const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32);
+    ids = b.Input("ids", tokens, 1, DType::kI32);  // the first value of both
     uint32_t x = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth);
     if (shape.taps != 0) {
       const uint32_t rows = keeps ? b.Op(OpCode::kAppend, {x}, {}, kept_window, kWidth,
@@ -60,6 +60,7 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
       const uint32_t q = turned(linear(x, layer.q, kWidth), kHeads);
       const uint32_t k = appended(turned(linear(x, layer.k, kKvWidth), kKvHeads));
       const uint32_t v = appended(linear(x, layer.v, kKvWidth));
+      if (i == 0) first_keys = k;
       Attributes attributes = {{Attribute::kHeads, kHeads}, {Attribute::kKvHeads, kKvHeads}, {Attribute::kScale, 0.7}};
       attributes.emplace_back(Attribute::kCausal, 1);
       if (has_window) {
@@ -100,7 +101,7 @@ std::vector<float> CachedDecoder::ScoresAfter(const std::vector<int32_t>& text) 
   options.program = 1;
   TestSession session(model, options);
   session.SetSegments(tokens, {rows});
-  session.SetInput(0, text);
+  session.SetInput(ids, text);
   session.Run();
   return session.Output(scores);
 }

@@ -33,6 +33,8 @@ struct CachedDecoder {
 
   ModelBuilder builder;
   uint32_t texts, tokens, kept, kept_window;
+  uint32_t ids = 0;                 // input of both programs
+  uint32_t first_keys = 0;          // program 1: cached keys of the first layer
   uint32_t whole = 0;               // rows of program 0
   uint32_t hidden = 0, scores = 0;  // program 1: of each token, of the last one
   TestModel model;
