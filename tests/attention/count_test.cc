@@ -6,10 +6,13 @@
 #include <random>
 
 #include "fovea/attention.h"
+#include "tests/support/combinations.h"
 #include "tests/support/reference_attention.h"
 
 namespace fovea {
 namespace {
+
+using test::Combinations;
 
 constexpr uint32_t kHeads = 3;
 
@@ -86,38 +89,41 @@ TEST(Count, IsTheReferences) {
   }
 }
 
-TEST(Count, Chunks) {
-  for (const uint32_t keys : {0u, 1u, 4u, 5u, 7u, 8u, 9u, 30u}) {
-    for (const uint32_t rounds : {1u, 3u}) {
-      for (const uint32_t before : {0u, 1u, 2u, 9u}) {
-        for (const uint32_t after : {0u, 1u, 5u}) {
-          for (const uint32_t multiple : {1u, 2u, 5u}) {
-            Pattern p;
-            p.rounds = rounds;
-            p.chunk = 4;
-            p.chunks_before = before;
-            p.chunks_after = after;
-            p.chunk_multiple = multiple;
-            std::vector<uint32_t> circle;  // sizes of the chunks of all rounds
-            for (uint32_t round = 0; round < rounds; ++round) {
-              for (uint32_t first = 0; first < keys; first += 4) circle.push_back(std::min(4u, keys - first));
-              while (circle.size() % multiple != 0) circle.push_back(0);
-            }
-            const auto size = static_cast<int64_t>(circle.size());
-            uint64_t pairs = 0;
-            for (int64_t own = 0; own < size; ++own) {
-              for (int64_t far = -int64_t{before}; far <= int64_t{after}; ++far) {
-                const int64_t seen = std::abs(far) >= size ? own : (own + far + size) % size;
-                pairs += circle[static_cast<size_t>(own)] * circle[static_cast<size_t>(seen)];
-              }
-            }
-            if (keys <= 4) pairs = uint64_t{keys} * keys;
-            EXPECT_EQ(VisiblePairs(SpecOf(p), {keys, keys, nullptr, 0, 0, 0}), kHeads * pairs)
-                << keys << " " << rounds << " " << before << " " << after << " " << multiple;
-          }
-        }
-      }
+struct ChunkCase {
+  uint32_t keys, rounds, before, after, multiple;
+};
+
+// The pairs that one head sees in chunks of four keys, counted chunk by chunk around the circle of all rounds.
+uint64_t PairsInChunks(const ChunkCase& c) {
+  if (c.keys <= 4) return uint64_t{c.keys} * c.keys;
+  std::vector<uint32_t> circle;  // sizes of the chunks of all rounds
+  for (uint32_t round = 0; round < c.rounds; ++round) {
+    for (uint32_t first = 0; first < c.keys; first += 4) circle.push_back(std::min(4u, c.keys - first));
+    while (circle.size() % c.multiple != 0) circle.push_back(0);
+  }
+  const auto size = static_cast<int64_t>(circle.size());
+  uint64_t pairs = 0;
+  for (int64_t own = 0; own < size; ++own) {
+    for (int64_t far = -int64_t{c.before}; far <= int64_t{c.after}; ++far) {
+      const int64_t seen = std::abs(far) >= size ? own : (own + far + size) % size;
+      pairs += circle[static_cast<size_t>(own)] * circle[static_cast<size_t>(seen)];
     }
+  }
+  return pairs;
+}
+
+TEST(Count, Chunks) {
+  const std::vector<uint32_t> keys = {0, 1, 4, 5, 7, 8, 9, 30}, rounds = {1, 3}, before = {0, 1, 2, 9};
+  const std::vector<uint32_t> after = {0, 1, 5}, multiple = {1, 2, 5};
+  for (const ChunkCase& c : Combinations<ChunkCase>(keys, rounds, before, after, multiple)) {
+    Pattern p;
+    p.rounds = c.rounds;
+    p.chunk = 4;
+    p.chunks_before = c.before;
+    p.chunks_after = c.after;
+    p.chunk_multiple = c.multiple;
+    EXPECT_EQ(VisiblePairs(SpecOf(p), {c.keys, c.keys, nullptr, 0, 0, 0}), kHeads * PairsInChunks(c))
+        << c.keys << " " << c.rounds << " " << c.before << " " << c.after << " " << c.multiple;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "tests/support/combinations.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
 #include "tools/base/fail.h"
@@ -21,6 +22,9 @@
 
 namespace fovea::tools {
 namespace {
+
+using test::Combinations;
+using test::kOffAndOn;
 
 std::vector<int> Whole(const Constant& table) {
   std::vector<int> whole;
@@ -41,43 +45,49 @@ class Images : public testing::Test {
   const std::string path_ = (std::filesystem::path(testing::TempDir()) / "image_config.json").string();
 };
 
+struct PatchCase {
+  uint32_t height, width, patch;
+  PartialPatches partial;
+};
+constexpr uint32_t kChannels = 2;
+
+// Patches row by row, each channel by channel: the pixel (c, y, x) is the number of its place in memory,
+// 1 + (c * height + y) * width + x, and 0 is padding.
+std::vector<int> PatchesOf(const PatchCase& p) {
+  const bool padded = p.partial == PartialPatches::kPadded;
+  const auto count = [&](uint32_t size) { return padded ? (size + p.patch - 1) / p.patch : size / p.patch; };
+  const uint32_t down = count(p.height), across = count(p.width), pixels = p.patch * p.patch;
+  std::vector<int> expected;
+  for (uint32_t i = 0; i < down * across * kChannels * pixels; ++i) {
+    const uint32_t pixel = i % pixels, channel = i / pixels % kChannels, patch = i / pixels / kChannels;
+    const uint32_t y = patch / across * p.patch + pixel / p.patch, x = patch % across * p.patch + pixel % p.patch;
+    const bool inside = y < p.height && x < p.width;
+    expected.push_back(inside ? static_cast<int>(1 + (channel * p.height + y) * p.width + x) : 0);
+  }
+  return expected;
+}
+
 TEST_F(Images, PatchesOfAnySize) {
-  for (const uint32_t height : {4u, 7u, 9u}) {
-    for (const uint32_t width : {4u, 6u, 9u, 10u}) {
-      for (const uint32_t patch : {1u, 3u, 4u}) {
-        for (const PartialPatches partial : {PartialPatches::kDropped, PartialPatches::kPadded}) {
-          const uint32_t channels = 2, leading = width % 3;
-          const ImageInput image(
-              With({{"num_channels", channels}, {"image_size", {height, width}}, {"patch_size", patch}}), partial);
-          // The pixel (c, y, x) is the number of its place in memory, 1 + (c * height + y) * width + x.
-          const uint32_t strip = image.Pixels().width;
-          const Constant table = image.PatchTable(leading);
-          std::vector<int> found;
-          for (const int index : Whole(table)) {
-            for (uint32_t i = 0; i < strip; ++i) {
-              found.push_back(index < 0 ? 0 : 1 + index * static_cast<int>(strip) + static_cast<int>(i));
-            }
-          }
-          std::vector<int> expected(leading * channels * patch * patch, 0);
-          const bool padded = partial == PartialPatches::kPadded;
-          for (uint32_t top = 0; padded ? top < height : top + patch <= height; top += patch) {
-            for (uint32_t left = 0; padded ? left < width : left + patch <= width; left += patch) {
-              for (uint32_t c = 0; c < channels; ++c) {
-                for (uint32_t y = top; y < top + patch; ++y) {
-                  for (uint32_t x = left; x < left + patch; ++x) {
-                    const bool inside = y < height && x < width;
-                    expected.push_back(inside ? static_cast<int>(1 + (c * height + y) * width + x) : 0);
-                  }
-                }
-              }
-            }
-          }
-          EXPECT_EQ(found, expected) << height << " x " << width << " by " << patch;
-          EXPECT_EQ(table.rows, leading + image.patches().count());
-          EXPECT_EQ(image.Spaces()[1].each * strip, channels * height * width);
-        }
+  const std::vector<uint32_t> heights = {4, 7, 9}, widths = {4, 6, 9, 10}, patches = {1, 3, 4};
+  const std::vector<PartialPatches> partials = {PartialPatches::kDropped, PartialPatches::kPadded};
+  for (const PatchCase& p : Combinations<PatchCase>(heights, widths, patches, partials)) {
+    const uint32_t leading = p.width % 3;
+    const ImageInput image(
+        With({{"num_channels", kChannels}, {"image_size", {p.height, p.width}}, {"patch_size", p.patch}}), p.partial);
+    const uint32_t strip = image.Pixels().width;
+    const Constant table = image.PatchTable(leading);
+    std::vector<int> found;
+    for (const int index : Whole(table)) {
+      for (uint32_t i = 0; i < strip; ++i) {
+        found.push_back(index < 0 ? 0 : 1 + index * static_cast<int>(strip) + static_cast<int>(i));
       }
     }
+    std::vector<int> expected(leading * kChannels * p.patch * p.patch, 0);
+    const std::vector<int> patches_of = PatchesOf(p);
+    expected.insert(expected.end(), patches_of.begin(), patches_of.end());
+    EXPECT_EQ(found, expected) << p.height << " x " << p.width << " by " << p.patch;
+    EXPECT_EQ(table.rows, leading + image.patches().count());
+    EXPECT_EQ(image.Spaces()[1].each * strip, kChannels * p.height * p.width);
   }
 }
 
@@ -181,46 +191,47 @@ TEST(Windows, AreCutFromTheShiftedGrid) {
 
 // Every pair of positions of every window: the bias that the attention adds is the stored one of their offset, or hides
 // the key where the two are neighbours through the shift only.
+struct WindowCase {
+  Grid grid;
+  uint32_t window;
+  bool shifted;  // by half a window
+};
+
+// Compares the biases of query q and key k, two cells of window w, with the stored ones of their offset.
+void ExpectBias(const ImageWindows& windows, int side, const std::vector<int>& cells, const Constant& bias,
+                const std::vector<float>& stored, int w, int q, int k) {
+  const std::vector<float> table = bias.load();
+  const std::vector<int> coordinates = Whole(windows.Coordinates());
+  const int width = static_cast<int>(bias.width), reach = width / 2, size = side * side, offsets = 2 * side - 1;
+  const int set = static_cast<int>(windows.Coordinates().rows) == 1 ? 0 : w * size;
+  const int distance = coordinates[static_cast<size_t>(set + k)] - coordinates[static_cast<size_t>(set + q)];
+  const int column = std::clamp(distance, -reach, reach) + reach;
+  // Cells that the roll brought together are a window or more apart in the grid itself.
+  const int from = cells[static_cast<size_t>(w * size + q)], to = cells[static_cast<size_t>(w * size + k)];
+  const bool apart = std::abs(from / 1000 - to / 1000) >= side || std::abs(from % 1000 - to % 1000) >= side;
+  const int dy = q / side - k / side, dx = q % side - k % side;
+  const int index = (dy + side - 1) * offsets + dx + side - 1;
+  for (int head = 0; head < 2; ++head) {
+    const float expected = apart ? -INFINITY : stored[static_cast<size_t>(2 * index + head)];
+    EXPECT_EQ(table[static_cast<size_t>(head * width + column)], expected);
+  }
+}
+
 TEST(Windows, CoordinatesFindTheBias) {
-  for (const Grid grid : {Grid{8, 8}, Grid{5, 9}, Grid{6, 10}}) {
-    for (const uint32_t window : {2u, 3u, 4u}) {
-      for (const uint32_t shift : {0u, window / 2}) {
-        const ImageWindows windows(grid, window, shift);
-        const int side = static_cast<int>(window), offsets = 2 * side - 1;
-        std::vector<float> stored(2 * static_cast<size_t>(offsets * offsets));
-        for (size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<float>(i);
-        const Constant bias = HidingBias(Literal(static_cast<uint32_t>(offsets * offsets), 2, stored));
-        EXPECT_TRUE(bias.hides);
-        const std::vector<float> table = bias.load();
-        const std::vector<int> coordinates = Whole(windows.Coordinates());
-        const int width = static_cast<int>(bias.width), reach = width / 2;
-        const Grid padded = {(grid.rows + window - 1) / window * window, (grid.columns + window - 1) / window * window};
-        const std::vector<int> cells = RolledWindows(padded, window, shift);
-        const int size = side * side;
-        for (int w = 0; w < static_cast<int>(windows.count()); ++w) {
-          for (int q = 0; q < size; ++q) {
-            for (int k = 0; k < size; ++k) {
-              const int set = static_cast<int>(windows.Coordinates().rows) == 1 ? 0 : w * size;
-              const int distance =
-                  coordinates[static_cast<size_t>(set + k)] - coordinates[static_cast<size_t>(set + q)];
-              const int column = std::clamp(distance, -reach, reach) + reach;
-              // Cells that the roll brought together are a window or more apart in the grid itself.
-              const int from = cells[static_cast<size_t>(w * size + q)], to = cells[static_cast<size_t>(w * size + k)];
-              const bool apart = std::abs(from / 1000 - to / 1000) >= side || std::abs(from % 1000 - to % 1000) >= side;
-              const int dy = q / side - k / side, dx = q % side - k % side;
-              const int index = (dy + side - 1) * offsets + dx + side - 1;
-              for (int head = 0; head < 2; ++head) {
-                const float found = table[static_cast<size_t>(head * width + column)];
-                if (apart) {
-                  EXPECT_EQ(found, -INFINITY);
-                } else {
-                  EXPECT_EQ(found, stored[static_cast<size_t>(2 * index + head)]);
-                }
-              }
-            }
-          }
-        }
-      }
+  const std::vector<Grid> grids = {{8, 8}, {5, 9}, {6, 10}};
+  for (const WindowCase& c : Combinations<WindowCase>(grids, std::vector{2u, 3u, 4u}, kOffAndOn)) {
+    const uint32_t window = c.window, shift = c.shifted ? window / 2 : 0;
+    const ImageWindows windows(c.grid, window, shift);
+    const int side = static_cast<int>(window), offsets = 2 * side - 1, size = side * side;
+    std::vector<float> stored(2 * static_cast<size_t>(offsets * offsets));
+    for (size_t i = 0; i < stored.size(); ++i) stored[i] = static_cast<float>(i);
+    const Constant bias = HidingBias(Literal(static_cast<uint32_t>(offsets * offsets), 2, stored));
+    EXPECT_TRUE(bias.hides);
+    const Grid padded = {(c.grid.rows + window - 1) / window * window, (c.grid.columns + window - 1) / window * window};
+    const std::vector<int> cells = RolledWindows(padded, window, shift);
+    const int pairs = static_cast<int>(windows.count()) * size * size;
+    for (int i = 0; i < pairs; ++i) {
+      ExpectBias(windows, side, cells, bias, stored, i / size / size, i / size % size, i % size);
     }
   }
 }

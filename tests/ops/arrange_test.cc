@@ -1,5 +1,6 @@
 // Rows of fixed segments rearranged by a table.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -11,63 +12,68 @@ std::vector<float> RandomTable(uint32_t rows, uint32_t columns, uint32_t limit, 
   return table;
 }
 
-TEST(Arrange, RowsBesideEachOther) {
-  for (const uint32_t from : {1u, 4u, 9u}) {
-    for (const uint32_t to : {1u, 3u, 9u, 20u}) {
-      for (const uint32_t columns : {1u, 2u, 5u}) {
-        for (const uint32_t images : {0u, 1u, 3u}) {
-          ModelBuilder b;
-          const uint32_t width = 3, root = b.Space("images");
-          const uint32_t pixels = b.FixedSpace("pixels", root, from), patches = b.FixedSpace("patches", root, to);
-          const uint32_t x = b.Input("x", pixels, width);
-          const std::vector<float> table = RandomTable(to, columns, from, from + to);
-          const uint32_t y =
-              b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32)}, patches, columns * width);
-          const std::vector<float> xs = b.RandomFloats(size_t{images} * from * width);
-          std::vector<double> expected;
-          for (uint32_t image = 0; image < images; ++image) {
-            for (const float index : table) {
-              for (uint32_t c = 0; c < width; ++c) {
-                const auto row = static_cast<size_t>(index + static_cast<float>(image * from));
-                expected.push_back(index < 0 ? 0 : xs[row * width + c]);
-              }
-            }
-          }
-          ExpectClose(RunTiled(b, {{{root, {images}}}, {{x, xs}}, {}}, y), expected, 0, 0);
-        }
-      }
+struct TableCase {
+  uint32_t from, to, columns;  // rows of both spaces, indices in a row of the table
+  uint32_t images, width;
+};
+
+// The rows that the table names, concatenated by columns; zeros for -1.
+std::vector<double> Concatenated(const TableCase& c, const std::vector<float>& table, const std::vector<float>& xs) {
+  std::vector<double> expected;
+  for (uint32_t image = 0; image < c.images; ++image) {
+    for (const float index : table) {
+      const auto row = static_cast<size_t>(index + static_cast<float>(image * c.from));
+      for (uint32_t i = 0; i < c.width; ++i) expected.push_back(index < 0 ? 0 : xs[row * c.width + i]);
     }
+  }
+  return expected;
+}
+
+TEST(Arrange, RowsBesideEachOther) {
+  const std::vector<uint32_t> from = {1, 4, 9}, to = {1, 3, 9, 20}, columns = {1, 2, 5}, images = {0, 1, 3},
+                              width = {3};
+  for (const TableCase& c : Combinations<TableCase>(from, to, columns, images, width)) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("images");
+    const uint32_t pixels = b.FixedSpace("pixels", root, c.from), patches = b.FixedSpace("patches", root, c.to);
+    const uint32_t x = b.Input("x", pixels, c.width);
+    const std::vector<float> table = RandomTable(c.to, c.columns, c.from, c.from + c.to);
+    const uint32_t y =
+        b.Op(OpCode::kArrange, {x}, {b.Tensor(c.to, c.columns, table, DType::kI32)}, patches, c.columns * c.width);
+    const std::vector<float> xs = b.RandomFloats(size_t{c.images} * c.from * c.width);
+    ExpectClose(RunTiled(b, {{{root, {c.images}}}, {{x, xs}}, {}}, y), Concatenated(c, table, xs), 0, 0);
   }
 }
 
-// The rows that a table names, each times its weight, as one row; zeros where it names none.
-TEST(Arrange, WeighedSums) {
-  for (const uint32_t from : {1u, 7u}) {
-    for (const uint32_t to : {1u, 9u}) {
-      for (const uint32_t columns : {1u, 4u}) {
-        for (const uint32_t width : {1u, 5u, 33u}) {
-          ModelBuilder b;
-          const uint32_t images = 2, root = b.Space("images");
-          const uint32_t small = b.FixedSpace("small", root, from), large = b.FixedSpace("large", root, to);
-          const uint32_t x = b.Input("x", small, width), weights = b.RandomTensor(to, columns);
-          std::vector<float> table = RandomTable(to, columns, from, from * to + columns);
-          if (to > 1) std::fill_n(table.begin(), columns, -1.0f);
-          const uint32_t y =
-              b.Op(OpCode::kArrange, {x}, {b.Tensor(to, columns, table, DType::kI32), weights}, large, width);
-          const std::vector<float> xs = b.RandomFloats(size_t{images} * from * width), shares = b.TensorValues(weights);
-          std::vector<double> expected(size_t{images} * to * width);
-          for (size_t i = 0; i < expected.size(); ++i) {
-            const size_t image = i / width / to, row = i / width % to, column = i % width;
-            for (size_t k = row * columns; k < (row + 1) * columns; ++k) {
-              if (table[k] < 0) continue;
-              const size_t at = image * from + static_cast<size_t>(table[k]);
-              expected[i] += double{shares[k]} * xs[at * width + column];
-            }
-          }
-          ExpectClose(RunTiled(b, {{{root, {images}}}, {{x, xs}}, {}}, y), expected, 1e-6, 1e-7);
-        }
-      }
+// The rows that a table names, each times its weight, summed to one row; zeros if it names none.
+std::vector<double> WeightedSums(const TableCase& c, const std::vector<float>& table, const std::vector<float>& weights,
+                                 const std::vector<float>& xs) {
+  std::vector<double> expected(size_t{c.images} * c.to * c.width);
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const size_t image = i / c.width / c.to, row = i / c.width % c.to, column = i % c.width;
+    for (size_t k = row * c.columns; k < (row + 1) * c.columns; ++k) {
+      if (table[k] < 0) continue;
+      const size_t at = image * c.from + static_cast<size_t>(table[k]);
+      expected[i] += double{weights[k]} * xs[at * c.width + column];
     }
+  }
+  return expected;
+}
+
+TEST(Arrange, WeighedSums) {
+  const std::vector<uint32_t> from = {1, 7}, to = {1, 9}, columns = {1, 4}, images = {2}, width = {1, 5, 33};
+  for (const TableCase& c : Combinations<TableCase>(from, to, columns, images, width)) {
+    ModelBuilder b;
+    const uint32_t root = b.Space("images");
+    const uint32_t small = b.FixedSpace("small", root, c.from), large = b.FixedSpace("large", root, c.to);
+    const uint32_t x = b.Input("x", small, c.width), weights = b.RandomTensor(c.to, c.columns);
+    std::vector<float> table = RandomTable(c.to, c.columns, c.from, c.from * c.to + c.columns);
+    if (c.to > 1) std::fill_n(table.begin(), c.columns, -1.0f);
+    const uint32_t y =
+        b.Op(OpCode::kArrange, {x}, {b.Tensor(c.to, c.columns, table, DType::kI32), weights}, large, c.width);
+    const std::vector<float> xs = b.RandomFloats(size_t{c.images} * c.from * c.width);
+    ExpectClose(RunTiled(b, {{{root, {c.images}}}, {{x, xs}}, {}}, y),
+                WeightedSums(c, table, b.TensorValues(weights), xs), 1e-6, 1e-7);
   }
 }
 
@@ -169,7 +175,7 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
       ExpectRefused(b, FOVEA_E_SHAPE, "any number of windows");
     }
   }
-  // The product of what nests is bounded, and an index by it.
+  // The number of rows of nested spaces is bounded, and so are indices into them.
   ModelBuilder c;
   const uint32_t images = c.Space("images"), few = c.FixedSpace("few", images, 2);
   const uint32_t many = c.FixedSpace("many", c.FixedSpace("most", images, 1u << 20), 1u << 20);

@@ -1,6 +1,7 @@
 // Values of other types: results of a cast, the layout of its rows, and attention over such keys and values.
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -30,47 +31,59 @@ std::vector<float> RowOf(const fovea_view& view, uint32_t row, uint32_t heads) {
   return numbers;
 }
 
+struct Part {
+  uint32_t width, heads;
+};
+struct CastCase {
+  DType type;
+  Part part;
+  bool kept;  // as a request of the session, instead of an output of the program
+  uint32_t tile_rows;
+};
+
+// Rows of the view are numbers of `xs` as the type rounds them, and the bytes behind each row are zeros.
+void ExpectRows(const CastCase& c, const fovea_view& view, const std::vector<float>& xs) {
+  const auto& [width, heads] = c.part;
+  const std::vector<float> expected = CastRows(xs, c.type, width / heads);
+  for (uint32_t row = 0; row < view.rows; ++row) {
+    const std::vector<float> found = RowOf(view, row, heads);
+    ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + size_t{row} * width)) << row;
+    const auto* bytes = static_cast<const uint8_t*>(view.data) + size_t{row} * view.row_bytes;
+    const size_t used = c.type == DType::kI8 ? 4 * heads + width : 2 * width;
+    for (size_t i = used; i < view.row_bytes; ++i) ASSERT_EQ(bytes[i], 0u) << row;
+  }
+}
+
 TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
-  for (const DType type : kTypes) {
-    for (const auto& [width, heads] : std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}, {12, 4}, {15, 3}, {64, 2}}) {
-      for (const bool kept : {false, true}) {
-        ModelBuilder b;
-        const TextSpaces s(b);
-        const uint32_t x = b.Input("x", s.tokens, width);
-        const uint32_t y = Cast(b, x, s.tokens, width, type, heads);
-        b.SetOutput(b.Op(OpCode::kPool, {x}, {}, s.texts, width));
-        if (!kept) b.SetOutput(y);
-        const TestModel model(b.Blob());
-        for (const uint32_t tile_rows : {1u, 5u, 0u}) {
-          const std::vector<fovea_limit> limits = {{s.texts, 3, 0}, {s.tokens, 21, 0}};
-          fovea_session_options options = Options(limits, 2, tile_rows);
-          options.keep = &y;
-          options.keep_count = 1;
-          TestSession session(model, options);
-          session.SetSegments(s.tokens, {4, 0, 17});
-          const std::vector<float> xs = b.RandomFloats(size_t{21} * width);
-          session.SetInput(x, xs);
-          session.Run();
-          fovea_view view = {};
-          ASSERT_EQ(fovea_session_output(session.session, y, &view, nullptr), FOVEA_OK);
-          EXPECT_EQ(view.type, static_cast<uint32_t>(type));
-          EXPECT_EQ(view.rows, 21u);
-          EXPECT_EQ(view.width, width);
-          EXPECT_EQ(view.row_bytes, type == DType::kI8 ? (4 * heads + width + 3) / 4 * 4 : 2 * width);
-          if (type == DType::kI8) {
-            EXPECT_EQ((view.row_bytes - view.width) / 4, heads);
-          }
-          const std::vector<float> expected = CastRows(xs, type, width / heads);
-          for (uint32_t row = 0; row < 21; ++row) {
-            const std::vector<float> found = RowOf(view, row, heads);
-            ASSERT_TRUE(std::equal(found.begin(), found.end(), expected.begin() + size_t{row} * width)) << row;
-            const auto* bytes = static_cast<const uint8_t*>(view.data) + size_t{row} * view.row_bytes;
-            const size_t used = type == DType::kI8 ? 4 * heads + width : 2 * width;
-            for (size_t i = used; i < view.row_bytes; ++i) ASSERT_EQ(bytes[i], 0u) << row;
-          }
-        }
-      }
+  const std::vector<Part> parts = {{1, 1}, {12, 4}, {15, 3}, {64, 2}};
+  for (const CastCase& c : Combinations<CastCase>(kTypes, parts, kOffAndOn, std::vector{1u, 5u, 0u})) {
+    const auto& [width, heads] = c.part;
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, width);
+    const uint32_t y = Cast(b, x, s.tokens, width, c.type, heads);
+    b.SetOutput(b.Op(OpCode::kPool, {x}, {}, s.texts, width));
+    if (!c.kept) b.SetOutput(y);
+    const TestModel model(b.Blob());
+    const std::vector<fovea_limit> limits = {{s.texts, 3, 0}, {s.tokens, 21, 0}};
+    fovea_session_options options = Options(limits, 2, c.tile_rows);
+    options.keep = &y;
+    options.keep_count = 1;
+    TestSession session(model, options);
+    session.SetSegments(s.tokens, {4, 0, 17});
+    const std::vector<float> xs = b.RandomFloats(size_t{21} * width);
+    session.SetInput(x, xs);
+    session.Run();
+    fovea_view view = {};
+    ASSERT_EQ(fovea_session_output(session.session, y, &view, nullptr), FOVEA_OK);
+    EXPECT_EQ(view.type, static_cast<uint32_t>(c.type));
+    ASSERT_EQ(view.rows, 21u);
+    EXPECT_EQ(view.width, width);
+    EXPECT_EQ(view.row_bytes, c.type == DType::kI8 ? (4 * heads + width + 3) / 4 * 4 : 2 * width);
+    if (c.type == DType::kI8) {
+      EXPECT_EQ((view.row_bytes - view.width) / 4, heads);
     }
+    ASSERT_NO_FATAL_FAILURE(ExpectRows(c, view, xs));
   }
 }
 
@@ -97,7 +110,7 @@ std::vector<double> Dense(const std::vector<float>& q, const std::vector<float>&
   return out;
 }
 
-// Keys and values are rounded and nothing else is: the tolerance is that of f32.
+// Only keys and values are rounded: the tolerance is the one for f32.
 TEST(Cast, AttentionReadsCastKeysAndValues) {
   struct Shape {
     uint32_t heads, kv_heads, d_k, d_v;
@@ -200,7 +213,7 @@ TEST(Cast, OnlyAttentionTakesThem) {
   refused("add", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
     b.Op(OpCode::kAdd, {x, Cast(b, x, s.tokens, 12, DType::kI8, 1)}, {}, s.tokens, 12);
   });
-  // An input of such a type is read as what a cast makes is, and no other operation makes one.
+  // An input of such a type is read like a cast's output; no other operation has such an output.
   const auto read_by_add = [](DType type) {
     ModelBuilder b;
     const uint32_t rows = b.Space("rows");

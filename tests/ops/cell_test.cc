@@ -1,6 +1,7 @@
 // Single steps of recurrent layers: every kind of cell, gate and type of weights, against plain double loops.
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
+#include "tests/support/combinations.h"
 #include "tests/support/fewer_cases.h"
 
 namespace fovea::test {
@@ -11,59 +12,77 @@ const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
 
 // With integer weights the rows of the state are quantized, so the products are taken from a linear layer with the same
 // tensors, which quantizes them alike; that covers all but the second product of a cell that resets first.
-TEST(Cell, OneStepOfEveryKind) {
-  uint32_t number = 0;  // index of the combination of cell, type, width, bias and backend
-  for (ReferenceCell cell : EveryCell()) {
+struct CellCase {
+  ReferenceCell cell;
+  DType type;
+  uint32_t width;
+  bool bias;
+  uint32_t backend;
+};
+
+std::vector<CellCase> CellCases() {
+  std::vector<CellCase> all;
+  for (const ReferenceCell& cell : EveryCell()) {
     for (const DType type : kTypes) {
-      for (const uint32_t width : {type == DType::kI4 ? 32u : 1u, 64u, type == DType::kI4 ? 96u : 19u}) {
-        for (const bool bias : {false, true}) {
-          for (const uint32_t backend : kBackends) {
-            if (FewerCases() && ++number % 5 != 0) continue;  // still every two of them together
-            ModelBuilder b(width + bias);
-            const TextSpaces s(b);
-            cell.width = width;
-            const auto gates = static_cast<uint32_t>(cell.gates()) * width;
-            const auto states = static_cast<uint32_t>(cell.state_width());
-            const uint32_t x = b.Input("x", s.tokens, gates), state = b.Input("state", s.tokens, states);
-            const uint32_t h = b.Input("h", s.tokens, width);
-            const std::vector<uint32_t> tensors = TensorsOf(b, type, bias, &cell);
-            const std::vector<uint32_t> of_linear(tensors.begin(), tensors.begin() + (bias ? 2 : 1));
-            const uint32_t product = b.Op(OpCode::kLinear, {h}, of_linear, s.tokens, gates);
-            b.SetOutput(product);
-            const uint32_t y = b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, states, AttributesOf(cell));
-            const uint32_t rows = 26;
-            const std::vector<float> xs = b.RandomFloats(size_t{rows} * gates);
-            const std::vector<float> olds = b.RandomFloats(size_t{rows} * states, 0.5f);
-            std::vector<float> hs;
-            for (size_t r = 0; r < rows; ++r) {
-              const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
-              hs.insert(hs.end(), row, row + width);
-            }
-            const Feed feed = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}, {state, olds}, {h, hs}}, {}};
-            const std::vector<float> products = RunTiled(b, feed, product, backend);
-            const std::vector<float> found = RunTiled(b, feed, y, backend);
-            const bool integers = GemmTakesQuantized(type);
-            std::vector<double> expected;
-            for (size_t r = 0; r < rows; ++r) {
-              const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
-              const std::vector<double> old(row, row + states);
-              const auto of = [&](size_t i, const std::vector<double>& hidden) -> double {
-                const bool second = !cell.reset_after && i >= 2 * width;
-                return integers && !second ? products[r * gates + i] : cell.Product(i, hidden);
-              };
-              const std::vector<double> next = cell.Step(&xs[r * gates], old, of);
-              expected.insert(expected.end(), next.begin(), next.end());
-            }
-            // A row's range is about four, and the errors of rounded entries times weights grow with the root of their
-            // number.
-            const bool rounded = integers && !cell.lstm && !cell.reset_after;
-            ExpectClose(found, expected, 0, rounded ? 0.03 : 5e-6,
-                        NameOf(cell) + " type " + std::to_string(static_cast<int>(type)) + " width " +
-                            std::to_string(width) + " backend " + std::to_string(backend));
-          }
-        }
-      }
+      const bool blocks = type == DType::kI4;
+      const std::vector<uint32_t> widths = {blocks ? 32u : 1u, 64u, blocks ? 96u : 19u};
+      const auto cases = Combinations<CellCase>(std::vector{cell}, std::vector{type}, widths, kOffAndOn, kBackends);
+      all.insert(all.end(), cases.begin(), cases.end());
     }
+  }
+  if (!FewerCases()) return all;
+  std::vector<CellCase> fewer;  // still every two members together
+  for (size_t i = 4; i < all.size(); i += 5) fewer.push_back(all[i]);
+  return fewer;
+}
+
+// A step of the cell over rows of gates and old states. `products`: the linear layer's, for integer weights.
+std::vector<double> ExpectedStep(const CellCase& c, const std::vector<float>& xs, const std::vector<float>& olds,
+                                 const std::vector<float>& products) {
+  const size_t gates = c.cell.gates() * c.width, states = c.cell.state_width();
+  std::vector<double> expected;
+  for (size_t r = 0; r < xs.size() / gates; ++r) {
+    const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
+    const std::vector<double> old(row, row + static_cast<std::ptrdiff_t>(states));
+    const auto of = [&](size_t i, const std::vector<double>& hidden) -> double {
+      const bool second = !c.cell.reset_after && i >= 2 * c.width;
+      return GemmTakesQuantized(c.type) && !second ? products[r * gates + i] : c.cell.Product(i, hidden);
+    };
+    const std::vector<double> next = c.cell.Step(&xs[r * gates], old, of);
+    expected.insert(expected.end(), next.begin(), next.end());
+  }
+  return expected;
+}
+
+TEST(Cell, OneStepOfEveryKind) {
+  for (CellCase& c : CellCases()) {
+    ModelBuilder b(c.width + c.bias);
+    const TextSpaces s(b);
+    c.cell.width = c.width;
+    const auto gates = static_cast<uint32_t>(c.cell.gates()) * c.width;
+    const auto states = static_cast<uint32_t>(c.cell.state_width());
+    const uint32_t x = b.Input("x", s.tokens, gates), state = b.Input("state", s.tokens, states);
+    const uint32_t h = b.Input("h", s.tokens, c.width);
+    const std::vector<uint32_t> tensors = TensorsOf(b, c.type, c.bias, &c.cell);
+    const std::vector<uint32_t> of_linear(tensors.begin(), tensors.begin() + (c.bias ? 2 : 1));
+    const uint32_t product = b.Op(OpCode::kLinear, {h}, of_linear, s.tokens, gates);
+    b.SetOutput(product);
+    const uint32_t y = b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, states, AttributesOf(c.cell));
+    const uint32_t rows = 26;
+    const std::vector<float> xs = b.RandomFloats(size_t{rows} * gates);
+    const std::vector<float> olds = b.RandomFloats(size_t{rows} * states, 0.5f);
+    std::vector<float> hs;
+    for (size_t r = 0; r < rows; ++r) {
+      const auto row = olds.begin() + static_cast<std::ptrdiff_t>(r * states);
+      hs.insert(hs.end(), row, row + c.width);
+    }
+    const Feed feed = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}, {state, olds}, {h, hs}}, {}};
+    const std::vector<float> products = RunTiled(b, feed, product, c.backend);
+    // A row's range is about four, and the errors of rounded entries times weights grow with the root of their number.
+    const bool rounded = GemmTakesQuantized(c.type) && !c.cell.lstm && !c.cell.reset_after;
+    ExpectClose(RunTiled(b, feed, y, c.backend), ExpectedStep(c, xs, olds, products), 0, rounded ? 0.03 : 5e-6,
+                NameOf(c.cell) + " type " + std::to_string(static_cast<int>(c.type)) + " width " +
+                    std::to_string(c.width) + " backend " + std::to_string(c.backend));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "fovea/cache.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -129,48 +130,63 @@ TEST(Convolve, PiecesOfTextsGiveTheBitsOfTheWhole) {
 }
 
 // Over a grid: the neighbours of each cell, and of every second one, as a table names them.
-TEST(Convolve, NeighboursOfATable) {
-  const int rows = 5, columns = 4;
-  for (const int stride : {1, 2}) {
-    for (const uint32_t width : {1u, 7u, 40u}) {
-      for (const bool biased : {false, true}) {
-        const int down = (rows - 1) / stride + 1, across = (columns - 1) / stride + 1, images = 3;
-        std::vector<float> table;
-        for (int i = 0; i < down * across; ++i) {
-          for (int tap = 0; tap < 9; ++tap) {
-            const int y = i / across * stride + tap / 3 - 1, x = i % across * stride + tap % 3 - 1;
-            const bool inside = y >= 0 && y < rows && x >= 0 && x < columns;
-            table.push_back(static_cast<float>(inside ? y * columns + x : -1));
-          }
+struct GridCase {
+  int stride;
+  uint32_t width;
+  bool bias;
+
+  static constexpr int kGridRows = 5, kGridColumns = 4, kCells = kGridRows * kGridColumns, kImages = 3;
+  int down() const { return (kGridRows - 1) / stride + 1; }
+  int across() const { return (kGridColumns - 1) / stride + 1; }
+  uint32_t count() const { return static_cast<uint32_t>(down() * across()); }
+};
+
+// For each cell of the result, its nine neighbours in the grid; -1 outside.
+std::vector<float> NeighbourTable(const GridCase& c) {
+  std::vector<float> table;
+  for (int i = 0; i < c.down() * c.across(); ++i) {
+    for (int tap = 0; tap < 9; ++tap) {
+      const int y = i / c.across() * c.stride + tap / 3 - 1, x = i % c.across() * c.stride + tap % 3 - 1;
+      const bool inside = y >= 0 && y < GridCase::kGridRows && x >= 0 && x < GridCase::kGridColumns;
+      table.push_back(static_cast<float>(inside ? y * GridCase::kGridColumns + x : -1));
+    }
+  }
+  return table;
+}
+
+std::vector<double> ConvolveByTable(const GridCase& c, const std::vector<float>& table, const std::vector<float>& xs,
+                                    const std::vector<float>& weights, const std::vector<float>& bias) {
+  std::vector<double> expected;
+  for (int image = 0; image < GridCase::kImages; ++image) {
+    for (size_t at = 0; at < table.size(); at += 9) {
+      for (size_t column = 0; column < c.width; ++column) {
+        double sum = bias[column];
+        for (size_t tap = 0; tap < 9; ++tap) {
+          if (table[at + tap] < 0) continue;
+          const auto row = static_cast<size_t>(image * GridCase::kCells + static_cast<int>(table[at + tap]));
+          sum += double{weights[tap * c.width + column]} * xs[row * c.width + column];
         }
-        ModelBuilder b;
-        const uint32_t root = b.Space("images"), grid = b.FixedSpace("grid", root, rows * columns);
-        const uint32_t out = stride == 1 ? grid : b.FixedSpace("out", root, static_cast<uint32_t>(down * across));
-        const uint32_t x = b.Input("x", grid, width), weights = b.RandomTensor(9, width);
-        const uint32_t bias = biased ? b.RandomTensor(1, width) : kBlobNone;
-        const uint32_t y =
-            b.Op(OpCode::kConvolve, {x},
-                 {weights, bias, b.Tensor(static_cast<uint32_t>(down * across), 9, table, DType::kI32)}, out, width);
-        const std::vector<float> xs = b.RandomFloats(static_cast<size_t>(images * rows * columns) * width);
-        const std::vector<float> w = b.TensorValues(weights);
-        const std::vector<float> added = biased ? b.TensorValues(bias) : std::vector<float>(width);
-        std::vector<double> expected;
-        for (int image = 0; image < images; ++image) {
-          for (int i = 0; i < down * across; ++i) {
-            for (size_t c = 0; c < width; ++c) {
-              double sum = added[c];
-              for (size_t tap = 0; tap < 9; ++tap) {
-                const float at = table[static_cast<size_t>(i) * 9 + tap];
-                const auto row = static_cast<size_t>(image * rows * columns + static_cast<int>(at));
-                if (at >= 0) sum += double{w[tap * width + c]} * xs[row * width + c];
-              }
-              expected.push_back(sum);
-            }
-          }
-        }
-        ExpectClose(RunTiled(b, {{{root, {static_cast<uint32_t>(images)}}}, {{x, xs}}, {}}, y), expected, 3e-6, 1e-7);
+        expected.push_back(sum);
       }
     }
+  }
+  return expected;
+}
+
+TEST(Convolve, NeighboursOfATable) {
+  for (const GridCase& c : Combinations<GridCase>(std::vector{1, 2}, std::vector{1u, 7u, 40u}, kOffAndOn)) {
+    const std::vector<float> table = NeighbourTable(c);
+    ModelBuilder b;
+    const uint32_t root = b.Space("images"), grid = b.FixedSpace("grid", root, GridCase::kCells);
+    const uint32_t out = c.stride == 1 ? grid : b.FixedSpace("out", root, c.count());
+    const uint32_t x = b.Input("x", grid, c.width), weights = b.RandomTensor(9, c.width);
+    const uint32_t bias = c.bias ? b.RandomTensor(1, c.width) : kBlobNone;
+    const uint32_t y =
+        b.Op(OpCode::kConvolve, {x}, {weights, bias, b.Tensor(c.count(), 9, table, DType::kI32)}, out, c.width);
+    const std::vector<float> xs = b.RandomFloats(static_cast<size_t>(GridCase::kImages * GridCase::kCells) * c.width);
+    const std::vector<float> added = c.bias ? b.TensorValues(bias) : std::vector<float>(c.width);
+    ExpectClose(RunTiled(b, {{{root, {uint32_t{GridCase::kImages}}}}, {{x, xs}}, {}}, y),
+                ConvolveByTable(c, table, xs, b.TensorValues(weights), added), 3e-6, 1e-7);
   }
 }
 

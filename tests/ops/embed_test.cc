@@ -1,43 +1,44 @@
 // Embeddings: sums of rows of several tables of every type.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
 
 const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
 
+struct TablesCase {
+  uint32_t width;
+  double scale;
+  Lengths lengths;
+};
+
 TEST(Embed, SumsTablesOfEveryType) {
-  for (const uint32_t width : {32u, 96u, 37u}) {
-    for (const double scale : {1.0, std::sqrt(96.0)}) {
-      for (const Lengths& lengths : RaggedLengths()) {
-        ModelBuilder b;
-        const TextSpaces s(b);
-        const uint32_t rows[] = {50, 3, 1, 20};
-        std::vector<uint32_t> inputs, tables;
-        Feed feed = {{{s.tokens, lengths}}, {}, {}};
-        for (uint32_t i = 0; i < 4; ++i) {
-          if (kTypes[i] == DType::kI4 && width % 32 != 0) continue;
-          inputs.push_back(b.Input("ids" + std::to_string(i), s.tokens, 1, DType::kI32));
-          tables.push_back(b.RandomTensor(rows[i], width, kTypes[i], 1));
-          std::vector<int32_t> ids = RandomIds(Total(lengths), rows[i], i);
-          if (!ids.empty()) ids.back() = static_cast<int32_t>(rows[i] - 1);
-          feed.ids.push_back({inputs.back(), ids});
-        }
-        const uint32_t y = b.Op(OpCode::kEmbed, inputs, tables, s.tokens, width, {{Attribute::kScale, scale}});
-        const std::vector<float> found = RunTiled(b, feed, y);
-        std::vector<double> expected;
-        for (uint32_t r = 0; r < Total(lengths); ++r) {
-          for (uint32_t i = 0; i < width; ++i) {
-            double sum = 0;
-            for (size_t t = 0; t < tables.size(); ++t) {
-              sum += b.TensorValues(tables[t])[static_cast<size_t>(feed.ids[t].second[r]) * width + i];
-            }
-            expected.push_back(sum * static_cast<float>(scale));
-          }
-        }
-        ExpectClose(found, expected, 5e-7, 0);  // a rounding for each table
+  const std::vector<uint32_t> widths = {32, 96, 37};
+  for (const TablesCase& c : Combinations<TablesCase>(widths, std::vector{1.0, std::sqrt(96.0)}, RaggedLengths())) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t rows[] = {50, 3, 1, 20};
+    std::vector<uint32_t> inputs, tables;
+    Feed feed = {{{s.tokens, c.lengths}}, {}, {}};
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (kTypes[i] == DType::kI4 && c.width % 32 != 0) continue;
+      inputs.push_back(b.Input("ids" + std::to_string(i), s.tokens, 1, DType::kI32));
+      tables.push_back(b.RandomTensor(rows[i], c.width, kTypes[i], 1));
+      std::vector<int32_t> ids = RandomIds(Total(c.lengths), rows[i], i);
+      if (!ids.empty()) ids.back() = static_cast<int32_t>(rows[i] - 1);
+      feed.ids.push_back({inputs.back(), ids});
+    }
+    const uint32_t y = b.Op(OpCode::kEmbed, inputs, tables, s.tokens, c.width, {{Attribute::kScale, c.scale}});
+    std::vector<double> expected(size_t{Total(c.lengths)} * c.width);
+    for (size_t t = 0; t < tables.size(); ++t) {
+      const std::vector<float> values = b.TensorValues(tables[t]);
+      for (size_t i = 0; i < expected.size(); ++i) {
+        expected[i] += values[static_cast<size_t>(feed.ids[t].second[i / c.width]) * c.width + i % c.width];
       }
     }
+    for (double& sum : expected) sum *= static_cast<float>(c.scale);
+    ExpectClose(RunTiled(b, feed, y), expected, 5e-7, 0);  // a rounding for each table
   }
 }
 

@@ -24,51 +24,71 @@ double QuantizationBound(const float* x, const float* w, uint32_t k) {
   return (high - low) / 255 * sum;
 }
 
-TEST(Linear, TypesActivationsAndBias) {
+struct LinearCase {
+  DType type;
+  uint32_t inputs, outputs, activation;
+  bool bias;
+};
+
+std::vector<LinearCase> LinearCases() {
   struct Shape {
     uint32_t k, n;
   };
+  std::vector<LinearCase> cases;
   for (const DType type : kTypes) {
     for (const Shape shape : {Shape{32, 1}, {64, 33}, {96, 70}, {type == DType::kI4 ? 32u : 19u, 5}}) {
       for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
-        for (const bool bias : {false, true}) {
-          ModelBuilder b;
-          const TextSpaces s(b);
-          const uint32_t x = b.Input("x", s.tokens, shape.k);
-          const uint32_t w = b.RandomTensor(shape.n, shape.k, type);
-          std::vector<uint32_t> tensors = {w};
-          std::vector<float> biases(shape.n, 0.0f);
-          if (bias) {
-            biases = b.RandomFloats(shape.n);
-            tensors.push_back(b.Tensor(1, shape.n, biases));
-          } else if (activation % 2 == 0) {
-            tensors.push_back(kBlobNone);  // absent in either way
-          }
-          const uint32_t y =
-              b.Op(OpCode::kLinear, {x}, tensors, s.tokens, shape.n, {{Attribute::kActivation, activation}});
-          const std::vector<float> xs = b.RandomFloats(size_t{26} * shape.k);
-          const std::vector<float> ws = b.TensorValues(w);
-          for (const uint32_t backend : kBackends) {
-            const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y, backend);
-            ASSERT_EQ(found.size(), size_t{26} * shape.n);
-            for (uint32_t r = 0; r < 26; ++r) {
-              for (uint32_t c = 0; c < shape.n; ++c) {
-                double sum = biases[c], magnitude = std::fabs(biases[c]);
-                for (uint32_t i = 0; i < shape.k; ++i) {
-                  sum += double{xs[r * shape.k + i]} * ws[c * shape.k + i];
-                  magnitude += std::fabs(double{xs[r * shape.k + i]} * ws[c * shape.k + i]);
-                }
-                double tolerance = 1e-6 * magnitude + 1e-6;
-                if (GemmTakesQuantized(type))
-                  tolerance += QuantizationBound(&xs[r * shape.k], &ws[c * shape.k], shape.k);
-                ASSERT_NEAR(found[size_t{r} * shape.n + c], ReferenceActivation(Activation(activation), sum),
-                            SpreadOf(Activation(activation), sum, tolerance))
-                    << "type " << static_cast<int>(type) << " activation " << activation << " backend " << backend
-                    << " row " << r << " column " << c;
-              }
-            }
-          }
-        }
+        for (const bool bias : {false, true}) cases.push_back({type, shape.k, shape.n, activation, bias});
+      }
+    }
+  }
+  return cases;
+}
+
+// Compares the layer's output for one row of x with sums in double.
+void ExpectRow(const LinearCase& c, const float* found, const float* x, const std::vector<float>& weights,
+               const std::vector<float>& biases) {
+  const auto activation = Activation(c.activation);
+  for (uint32_t column = 0; column < c.outputs; ++column) {
+    const float* w = &weights[column * c.inputs];
+    double sum = biases[column], magnitude = std::fabs(biases[column]);
+    for (uint32_t i = 0; i < c.inputs; ++i) {
+      sum += double{x[i]} * w[i];
+      magnitude += std::fabs(double{x[i]} * w[i]);
+    }
+    double tolerance = 1e-6 * magnitude + 1e-6;
+    if (GemmTakesQuantized(c.type)) tolerance += QuantizationBound(x, w, c.inputs);
+    ASSERT_NEAR(found[column], ReferenceActivation(activation, sum), SpreadOf(activation, sum, tolerance))
+        << "column " << column;
+  }
+}
+
+TEST(Linear, TypesActivationsAndBias) {
+  for (const LinearCase& c : LinearCases()) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t x = b.Input("x", s.tokens, c.inputs);
+    const uint32_t w = b.RandomTensor(c.outputs, c.inputs, c.type);
+    std::vector<uint32_t> tensors = {w};
+    std::vector<float> biases(c.outputs, 0.0f);
+    if (c.bias) {
+      biases = b.RandomFloats(c.outputs);
+      tensors.push_back(b.Tensor(1, c.outputs, biases));
+    } else if (c.activation % 2 == 0) {
+      tensors.push_back(kBlobNone);  // absent in either way
+    }
+    const uint32_t y =
+        b.Op(OpCode::kLinear, {x}, tensors, s.tokens, c.outputs, {{Attribute::kActivation, c.activation}});
+    const std::vector<float> xs = b.RandomFloats(size_t{26} * c.inputs);
+    const std::vector<float> ws = b.TensorValues(w);
+    for (const uint32_t backend : kBackends) {
+      const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y, backend);
+      ASSERT_EQ(found.size(), size_t{26} * c.outputs);
+      for (uint32_t r = 0; r < 26; ++r) {
+        SCOPED_TRACE("type " + std::to_string(static_cast<int>(c.type)) + " activation " +
+                     std::to_string(c.activation) + " backend " + std::to_string(backend) + " row " +
+                     std::to_string(r));
+        ASSERT_NO_FATAL_FAILURE(ExpectRow(c, &found[size_t{r} * c.outputs], &xs[r * c.inputs], ws, biases));
       }
     }
   }
@@ -106,7 +126,7 @@ TEST(Linear, SeveralLayersShareQuantizedRows) {
   }
 }
 
-// W and 2 W have the same int8 entries, which a blob holds once, and different scales.
+// W and 2 W have the same int8 entries, which a blob stores once, and different scales.
 TEST(Linear, LayersMayDifferInScalesAlone) {
   for (const DType type : {DType::kI8, DType::kI4}) {
     for (const uint32_t backend : kBackends) {

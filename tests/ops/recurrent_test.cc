@@ -3,6 +3,7 @@
 
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -10,13 +11,13 @@ namespace {
 const DType kTypes[] = {DType::kF32, DType::kF16, DType::kI8, DType::kI4};
 const uint32_t kBackends[] = {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY};
 
-// How a layer goes over its segments.
+// Options of a layer over segments.
 struct Way {
   bool reverse = false, initial = false, state = false;
   enum { kNoMask, kNumbers, kWhole } mask = kNoMask;
 };
 
-// A layer of random weights and what is fed to it.
+// A layer of random weights, and its inputs.
 struct Layer {
   Layer(ReferenceCell kind, const Way& how, DType type, uint32_t width, bool bias, const Lengths& rows_of)
       : b(width + (how.reverse ? 100 : 0)), s(b), cell(std::move(kind)), way(how), lengths(rows_of) {
@@ -24,10 +25,11 @@ struct Layer {
     gates = static_cast<uint32_t>(cell.gates()) * width;
     states = static_cast<uint32_t>(cell.state_width());
     rows = Total(lengths);
-    std::vector<uint32_t> inputs = {b.Input("x", s.tokens, gates)};
+    const uint32_t x = b.Input("x", s.tokens, gates);
+    std::vector<uint32_t> inputs = {x};
     xs = b.RandomFloats(size_t{rows} * gates);
     feed.segments = {{s.tokens, lengths}};
-    feed.floats.push_back({inputs[0], xs});
+    feed.floats.push_back({x, xs});
     firsts.assign(lengths.size() * states, 0.0f);
     if (way.initial) {
       inputs.push_back(b.Input("state", s.texts, states));
@@ -58,7 +60,7 @@ struct Layer {
     y = b.Op(OpCode::kRecurrent, inputs, tensors, s.tokens, made, attributes);
   }
 
-  // The rows of each segment in the order in which it is gone through.
+  // The rows of each segment in the order of the steps.
   std::vector<std::vector<uint32_t>> Orders() const {
     std::vector<std::vector<uint32_t>> orders;
     uint32_t begin = 0;
@@ -129,64 +131,78 @@ TEST(Recurrent, EveryKindAndWay) {
 
 // Products of 16-bit weights use the rounded numbers exactly. Integer ones round every state to steps of its range's
 // 255th: a fraction of the gates' sums that does not accumulate, because states forget.
+struct TypeCase {
+  ReferenceCell cell;
+  DType type;
+  uint32_t backend;
+};
+
 TEST(Recurrent, EveryTypeOfWeights) {
-  for (const ReferenceCell& cell : EveryCell()) {
-    for (const DType type : kTypes) {
-      for (const uint32_t width : {32u, type == DType::kI4 ? 96u : 45u}) {
-        for (const uint32_t backend : kBackends) {
-          Layer layer(cell, {false, true, true, Way::kNoMask}, type, width, true, RaggedLengths()[0]);
-          const double tolerance = GemmTakesQuantized(type) ? 0.02 : 1e-5;
-          ExpectClose(RunTiled(layer.b, layer.feed, layer.y, backend), layer.Expected(), 0, tolerance,
-                      layer.Name() + " type " + std::to_string(static_cast<int>(type)));
-        }
-      }
+  for (const TypeCase& c : Combinations<TypeCase>(EveryCell(), kTypes, kBackends)) {
+    for (const uint32_t width : {32u, c.type == DType::kI4 ? 96u : 45u}) {
+      Layer layer(c.cell, {false, true, true, Way::kNoMask}, c.type, width, true, RaggedLengths()[0]);
+      const double tolerance = GemmTakesQuantized(c.type) ? 0.02 : 1e-5;
+      ExpectClose(RunTiled(layer.b, layer.feed, layer.y, c.backend), layer.Expected(), 0, tolerance,
+                  layer.Name() + " type " + std::to_string(static_cast<int>(c.type)));
     }
+  }
+}
+
+struct StepCase {
+  ReferenceCell cell;
+  DType type;
+  uint32_t backend;
+  bool reverse;
+};
+
+// Runs one step of the cell for the segments that still have rows at `t`, updates their states in `now`, and compares
+// these with the rows of the layer's output `found`.
+void ExpectStep(const Layer& layer, const TestModel& model, const ModelBuilder& one, const Feed& inputs, uint32_t next,
+                uint32_t t, std::vector<float>* now, const std::vector<float>& found) {
+  const auto orders = layer.Orders();
+  std::vector<float> xs, states;
+  std::vector<uint32_t> segments;
+  for (uint32_t i = 0; i < layer.lengths.size(); ++i) {
+    if (layer.lengths[i] <= t) continue;
+    segments.push_back(i);
+    const auto gates = layer.xs.begin() + static_cast<std::ptrdiff_t>(orders[i][t]) * layer.gates;
+    xs.insert(xs.end(), gates, gates + layer.gates);
+    const auto old = now->begin() + static_cast<std::ptrdiff_t>(i) * layer.states;
+    states.insert(states.end(), old, old + layer.states);
+  }
+  Feed feed = inputs;
+  feed.segments[0].second = {static_cast<uint32_t>(segments.size())};
+  feed.floats[0].second = xs;
+  feed.floats[1].second = states;
+  const std::vector<fovea_limit> limits = LimitsOf(one, feed);
+  const std::vector<float> made = RunWith(model, Options(limits), feed, next);
+  for (size_t k = 0; k < segments.size(); ++k) {
+    const float* row = &made[k * layer.states];
+    memcpy(&(*now)[segments[k] * layer.states], row, layer.states * sizeof(float));
+    ASSERT_EQ(memcmp(&found[size_t{orders[segments[k]][t]} * layer.states], row, layer.states * sizeof(float)), 0)
+        << layer.Name() << " segment " << segments[k] << " step " << t;
   }
 }
 
 TEST(Recurrent, SameBitsAsOneStepAfterTheOther) {
   const Lengths lengths = {4, 0, 1, 9, 9, 2, 13};
-  for (const ReferenceCell& kind : EveryCell()) {
-    for (const DType type : kTypes) {
-      for (const uint32_t backend : kBackends) {
-        for (const bool reverse : {false, true}) {
-          Layer layer(kind, {reverse, true, true, Way::kNoMask}, type, 64, true, lengths);
-          const std::vector<float> found = RunTiled(layer.b, layer.feed, layer.y, backend);
-          // The same weights in a program of one step, for all segments at once or for the segments that still run.
-          ModelBuilder one;
-          const TextSpaces s(one);
-          one.content().tensors = layer.b.content().tensors;
-          const uint32_t x = one.Input("x", s.tokens, layer.gates), state = one.Input("state", s.tokens, layer.states);
-          const uint32_t next =
-              one.Op(OpCode::kCell, {x, state}, layer.tensors, s.tokens, layer.states, AttributesOf(layer.cell));
-          one.SetOutput(next);
-          const TestModel model(one.Blob(), backend);
-          std::vector<float> now = layer.firsts;
-          const auto orders = layer.Orders();
-          for (uint32_t t = 0; t < 13; ++t) {
-            std::vector<float> xs, states;
-            std::vector<uint32_t> segments;
-            for (uint32_t i = 0; i < lengths.size(); ++i) {
-              if (lengths[i] <= t) continue;
-              segments.push_back(i);
-              const auto gates = layer.xs.begin() + static_cast<std::ptrdiff_t>(orders[i][t]) * layer.gates;
-              xs.insert(xs.end(), gates, gates + layer.gates);
-              const auto old = now.begin() + static_cast<std::ptrdiff_t>(i) * layer.states;
-              states.insert(states.end(), old, old + layer.states);
-            }
-            const Feed feed = {{{s.tokens, {static_cast<uint32_t>(segments.size())}}}, {{x, xs}, {state, states}}, {}};
-            const std::vector<fovea_limit> limits = LimitsOf(one, feed);
-            const std::vector<float> made = RunWith(model, Options(limits), feed, next);
-            for (size_t k = 0; k < segments.size(); ++k) {
-              const float* row = &made[k * layer.states];
-              memcpy(&now[segments[k] * layer.states], row, layer.states * sizeof(float));
-              ASSERT_EQ(
-                  memcmp(&found[size_t{orders[segments[k]][t]} * layer.states], row, layer.states * sizeof(float)), 0)
-                  << layer.Name() << " type " << static_cast<int>(type) << " segment " << segments[k] << " step " << t;
-            }
-          }
-        }
-      }
+  for (const StepCase& c : Combinations<StepCase>(EveryCell(), kTypes, kBackends, kOffAndOn)) {
+    SCOPED_TRACE("type " + std::to_string(static_cast<int>(c.type)));
+    Layer layer(c.cell, {c.reverse, true, true, Way::kNoMask}, c.type, 64, true, lengths);
+    const std::vector<float> found = RunTiled(layer.b, layer.feed, layer.y, c.backend);
+    // The same weights in a program of one step, for all segments at once or for the segments that still run.
+    ModelBuilder one;
+    const TextSpaces s(one);
+    one.content().tensors = layer.b.content().tensors;
+    const uint32_t x = one.Input("x", s.tokens, layer.gates), state = one.Input("state", s.tokens, layer.states);
+    const uint32_t next =
+        one.Op(OpCode::kCell, {x, state}, layer.tensors, s.tokens, layer.states, AttributesOf(layer.cell));
+    one.SetOutput(next);
+    const TestModel model(one.Blob(), c.backend);
+    std::vector<float> now = layer.firsts;
+    for (uint32_t t = 0; t < 13; ++t) {
+      const Feed inputs = {{{s.tokens, {}}}, {{x, {}}, {state, {}}}, {}};
+      ASSERT_NO_FATAL_FAILURE(ExpectStep(layer, model, one, inputs, next, t, &now, found));
     }
   }
 }
@@ -252,7 +268,7 @@ TEST(Recurrent, NaNStaysInItsSegment) {
   }
 }
 
-// Both directions and two layers, as they are written in descriptions; the last states are a pool of the whole state.
+// Both directions and two layers, as in descriptions; the last states are a pool of the whole state.
 TEST(Recurrent, BidirectionalAndStacked) {
   constexpr uint32_t kWidth = 12, kInput = 7;
   const Lengths lengths = {6, 1, 0, 11};
@@ -377,7 +393,7 @@ TEST(Recurrent, ShapeRules) {
     b.Op(OpCode::kRecurrent, inputs, tensors, t.o.to_texts ? s.texts : s.tokens, t.o.out, t.o.attributes);
     ExpectStatus(b, t.status, t.what);
   }
-  // A space without parent is one segment, for which there is no first state.
+  // A space without parent is one segment and has no first state.
   ModelBuilder b;
   const uint32_t all = b.Space("all");
   const uint32_t x = b.Input("x", all, 24);
@@ -390,7 +406,7 @@ TEST(Recurrent, ShapeRules) {
   ExpectRefused(c, FOVEA_E_SHAPE, "no parent");
 }
 
-// A clock that cancels: it is asked before and after every step of a tile.
+// A clock that cancels the run; the library reads it before and after every step of a tile.
 fovea_session* cancelled = nullptr;
 uint32_t calls = 0, most_calls = 0;
 uint64_t CancellingClock() {
@@ -421,7 +437,7 @@ TEST(Recurrent, CancelWorksBetweenTiles) {
   }
 }
 
-// Scratch is for the segments that there can be, not for a tile's rows.
+// Scratch is sized by the number of segments, not by a tile's rows.
 TEST(Recurrent, OneTextNeedsRoomForOneState) {
   Layer layer({}, {}, DType::kF32, 64, false, {100});
   layer.b.SetOutput(layer.y);

@@ -1,5 +1,6 @@
-// Selecting rows during a run, taking them out and putting them back.
+// Selecting rows during a run, gathering them and merging them back.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -39,7 +40,7 @@ Chosen Choose(uint32_t kind, double threshold, uint32_t most, const std::vector<
   return chosen;
 }
 
-// Few different values, so that ties are frequent, and all that is special.
+// Few different values, so that ties are frequent, and all special numbers.
 std::vector<float> Scores(uint32_t count, uint32_t seed) {
   const float special[] = {0.0f, -0.0f, NAN, -NAN, INFINITY, -INFINITY, 1e-45f, -1e-45f, 0.5f, 0.5f, -0.5f, 3e38f};
   std::mt19937 random(seed);
@@ -125,51 +126,56 @@ TEST(Select, KindsOfIntegers) {
 }
 
 // At most a share of each segment, with the rows at its front regardless of their values.
+struct ShareCase {
+  float share;
+  uint32_t front, most;  // most: rows of a segment, 0: any number
+  Lengths lengths;
+};
+
+// The rows that a segment of `length` rows from `begin` on keeps: the front, then the rows that sort first.
+std::vector<int32_t> KeptOf(const ShareCase& c, const std::vector<float>& xs, uint32_t begin, uint32_t length) {
+  auto room = static_cast<uint32_t>(std::ceil(c.share * static_cast<float>(length)));
+  if (c.most != 0) room = std::min(room, c.most);
+  std::vector<int32_t> order;
+  for (uint32_t row = begin; row < begin + length; ++row) {
+    if (row < begin + c.front || !std::isnan(xs[row])) order.push_back(static_cast<int32_t>(row));
+  }
+  const auto first = order.begin() + std::min(c.front, length);
+  std::stable_sort(first, order.end(),
+                   [&](int32_t i, int32_t j) { return xs[static_cast<size_t>(i)] > xs[static_cast<size_t>(j)]; });
+  order.resize(std::min<size_t>(order.size(), room));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
 TEST(Select, SharesWithRowsAtTheFront) {
-  for (const float share : {1.0f, 0.5f, 0.34f, 0.1f, 1e-6f}) {
-    for (const uint32_t front : {0u, 1u, 3u}) {
-      for (const uint32_t most : {0u, 2u}) {
-        for (const Lengths& lengths : ManyLengths()) {
-          ModelBuilder b;
-          const TextSpaces s(b);
-          const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, most), x = b.Input("x", s.tokens, 1);
-          const uint32_t rows =
-              b.Op(OpCode::kSelect, {x}, {}, chosen, 1,
-                   {{Attribute::kKind, kBest}, {Attribute::kShare, share}, {Attribute::kFront, front}});
-          b.SetOutput(rows);
-          const std::vector<float> xs = Scores(Total(lengths), 7);
-          std::vector<int32_t> expected;
-          Lengths expected_lengths;
-          uint32_t begin = 0;
-          for (const uint32_t length : lengths) {
-            auto room = static_cast<uint32_t>(std::ceil(share * static_cast<float>(length)));
-            if (most != 0) room = std::min(room, most);
-            // The front, then the rows that sort first.
-            std::vector<int32_t> order;
-            for (uint32_t row = begin; row < begin + length; ++row) {
-              if (row < begin + front || !std::isnan(xs[row])) order.push_back(static_cast<int32_t>(row));
-            }
-            const auto first = order.begin() + std::min(front, length);
-            std::stable_sort(first, order.end(), [&](int32_t i, int32_t j) {
-              return xs[static_cast<size_t>(i)] > xs[static_cast<size_t>(j)];
-            });
-            order.resize(std::min<size_t>(order.size(), room));
-            std::sort(order.begin(), order.end());
-            expected.insert(expected.end(), order.begin(), order.end());
-            expected_lengths.push_back(static_cast<uint32_t>(order.size()));
-            begin += length;
-          }
-          const TestModel model(b.Blob());
-          const std::vector<fovea_limit> limits = {{s.texts, 9, 0}, {s.tokens, 400, 0}};
-          TestSession session(model, Options(limits, 2, 16));
-          session.SetSegments(s.tokens, lengths);
-          session.SetInput(x, xs);
-          session.Run();
-          ASSERT_EQ(session.Indices(rows), expected) << "share " << share << " front " << front << " most " << most;
-          ASSERT_EQ(session.Segments(chosen), expected_lengths);
-        }
-      }
+  const std::vector<float> shares = {1.0f, 0.5f, 0.34f, 0.1f, 1e-6f};
+  const std::vector<uint32_t> fronts = {0, 1, 3}, mosts = {0, 2};
+  for (const ShareCase& c : Combinations<ShareCase>(shares, fronts, mosts, ManyLengths())) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, c.most), x = b.Input("x", s.tokens, 1);
+    const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, chosen, 1,
+                               {{Attribute::kKind, kBest}, {Attribute::kShare, c.share}, {Attribute::kFront, c.front}});
+    b.SetOutput(rows);
+    const std::vector<float> xs = Scores(Total(c.lengths), 7);
+    std::vector<int32_t> expected;
+    Lengths expected_lengths;
+    uint32_t begin = 0;
+    for (const uint32_t length : c.lengths) {
+      const std::vector<int32_t> kept = KeptOf(c, xs, begin, length);
+      expected.insert(expected.end(), kept.begin(), kept.end());
+      expected_lengths.push_back(static_cast<uint32_t>(kept.size()));
+      begin += length;
     }
+    const TestModel model(b.Blob());
+    const std::vector<fovea_limit> limits = {{s.texts, 9, 0}, {s.tokens, 400, 0}};
+    TestSession session(model, Options(limits, 2, 16));
+    session.SetSegments(s.tokens, c.lengths);
+    session.SetInput(x, xs);
+    session.Run();
+    ASSERT_EQ(session.Indices(rows), expected) << "share " << c.share << " front " << c.front << " most " << c.most;
+    ASSERT_EQ(session.Segments(chosen), expected_lengths);
   }
 }
 

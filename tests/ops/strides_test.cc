@@ -1,6 +1,7 @@
 // Strided spaces whose segments keep rows apart at the front and drop rows at the end: pooled, unfolded and brought
 // back (upsample), against plain loops.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -37,34 +38,44 @@ uint32_t SpaceOf(ModelBuilder& b, const std::string& name, uint32_t source, cons
   return b.StridedSpace(name, source, ends.stride, static_cast<uint16_t>(ends.first), static_cast<uint16_t>(ends.last));
 }
 
-TEST(Strides, Pooled) {
-  for (const Ends& ends : kEnds) {
-    for (const uint32_t kind : {0u, 1u, 2u, 3u}) {
-      ModelBuilder b;
-      const TextSpaces s(b);
-      const uint32_t width = 5, fewer = SpaceOf(b, "fewer", s.tokens, ends), x = b.Input("x", s.tokens, width);
-      const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, kind}});
-      const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
-      std::vector<double> expected;
-      uint32_t begin = 0;
-      for (const uint32_t length : kLengths) {
-        for (const Group& group : Groups(length, ends)) {
-          for (uint32_t c = 0; c < width; ++c) {
-            double sum = 0, most = -INFINITY;
-            for (const uint32_t row : group) {
-              sum += xs[(begin + row) * width + c];
-              most = std::max<double>(most, xs[(begin + row) * width + c]);
-            }
-            const double pooled[] = {xs[(begin + group.front()) * width + c], xs[(begin + group.back()) * width + c],
-                                     sum / static_cast<double>(group.size()), most};
-            expected.push_back(pooled[kind]);
-          }
+struct PoolCase {
+  Ends ends;
+  uint32_t kind;
+};
+
+// Rows of each group: the first, the last, their mean and their maximum.
+std::vector<double> PooledGroups(const PoolCase& c, const std::vector<float>& xs, uint32_t width) {
+  std::vector<double> expected;
+  uint32_t begin = 0;
+  for (const uint32_t length : kLengths) {
+    for (const Group& group : Groups(length, c.ends)) {
+      for (uint32_t column = 0; column < width; ++column) {
+        double sum = 0, most = -INFINITY;
+        for (const uint32_t row : group) {
+          sum += xs[(begin + row) * width + column];
+          most = std::max<double>(most, xs[(begin + row) * width + column]);
         }
-        begin += length;
+        const double pooled[] = {xs[(begin + group.front()) * width + column],
+                                 xs[(begin + group.back()) * width + column], sum / static_cast<double>(group.size()),
+                                 most};
+        expected.push_back(pooled[c.kind]);
       }
-      ExpectClose(RunTiled(b, {{{s.tokens, kLengths}}, {{x, xs}}, {}}, y), expected, kind == 2 ? 1e-6 : 0, 0,
-                  "by " + std::to_string(ends.stride) + " first " + std::to_string(ends.first));
     }
+    begin += length;
+  }
+  return expected;
+}
+
+TEST(Strides, Pooled) {
+  for (const PoolCase& c : Combinations<PoolCase>(kEnds, std::vector{0u, 1u, 2u, 3u})) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t width = 5, fewer = SpaceOf(b, "fewer", s.tokens, c.ends), x = b.Input("x", s.tokens, width);
+    const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
+    const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
+    ExpectClose(RunTiled(b, {{{s.tokens, kLengths}}, {{x, xs}}, {}}, y), PooledGroups(c, xs, width),
+                c.kind == 2 ? 1e-6 : 0, 0,
+                "by " + std::to_string(c.ends.stride) + " first " + std::to_string(c.ends.first));
   }
 }
 
@@ -181,7 +192,7 @@ TEST(Strides, ShapeRulesOfUpsample) {
   rule("tensor", FOVEA_E_RECORD, kHalf, kTokens, 8, {}, true);
 }
 
-// A product of strides beyond every length is one, not less.
+// A product of strides that exceeds every length must not overflow.
 TEST(Strides, ProductsOfLargeStrides) {
   ModelBuilder b;
   const TextSpaces s(b);

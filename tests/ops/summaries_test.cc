@@ -1,8 +1,13 @@
 // Attention to a window and to summaries of groups of keys, in one softmax, against plain loops.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
+
+// Operands of attention, by their places among the inputs and the tensors (runtime/blob/op_list.inc).
+enum Inputs { kSummaryKeys = 3, kSummaryValues = 4 };
+enum Tensors { kDistanceBias = 0, kSummaryBias = 10 };
 
 struct Shape {
   uint32_t heads, kv_heads, d_k, d_v, side, group, reach,
@@ -63,10 +68,10 @@ struct Program {
       return b.Op(OpCode::kPool, {x}, {}, groups, width, {{Attribute::kKind, 2}, {Attribute::kRest, 1}});
     };
     summary_k = pooled(k, c.kv_heads * c.d_k), summary_v = pooled(v, c.kv_heads * c.d_v);
-    std::vector<uint32_t> tensors(11, kBlobNone);
-    if (c.reach != 0) tensors[0] = bias = b.RandomTensor(c.heads, 2 * c.reach + 1, DType::kF32, 2.0f);
+    std::vector<uint32_t> tensors(kSummaryBias + 1, kBlobNone);
+    if (c.reach != 0) tensors[kDistanceBias] = bias = b.RandomTensor(c.heads, 2 * c.reach + 1, DType::kF32, 2.0f);
     if (c.summary_reach != 0) {
-      tensors[10] = summary_bias = b.RandomTensor(c.heads, 2 * c.summary_reach + 1, DType::kF32, 2.0f);
+      tensors[kSummaryBias] = summary_bias = b.RandomTensor(c.heads, 2 * c.summary_reach + 1, DType::kF32, 2.0f);
     }
     Attributes attributes = {{Attribute::kHeads, c.heads}, {Attribute::kKvHeads, c.kv_heads},
                              {Attribute::kScale, 0.5},     {Attribute::kPattern, 1},
@@ -81,40 +86,49 @@ struct Program {
   uint32_t groups, q, k, v, summary_k, summary_v, y, bias = kBlobNone, summary_bias = kBlobNone;
 };
 
-TEST(Summaries, AgainstPlainLoops) {
-  for (const Shape& c : {Shape{3, 3, 10, 10, 5, 4, 7, 3}, Shape{4, 2, 7, 5, 2, 3, 0, 2}, Shape{1, 1, 1, 1, 0, 2, 3, 0},
-                         Shape{6, 1, 33, 17, 70, 16, 20, 1}}) {
-    std::vector<Lengths> all = RaggedLengths();
-    all.push_back({3, 0, 200, 4, 5, 8});
-    for (const Lengths& lengths : all) {
-      Program p(c);
-      Rows x;
-      const size_t rows = Total(lengths);
-      x.q = p.b.RandomFloats(rows * c.heads * c.d_k), x.k = p.b.RandomFloats(rows * c.kv_heads * c.d_k);
-      x.v = p.b.RandomFloats(rows * c.kv_heads * c.d_v);
-      if (p.bias != kBlobNone) x.bias = p.b.TensorValues(p.bias);
-      if (p.summary_bias != kBlobNone) x.summary_bias = p.b.TensorValues(p.summary_bias);
-      const auto means = [&](const std::vector<float>& of, size_t width) {
-        std::vector<float> made;
-        size_t begin = 0;
-        for (const uint32_t n : lengths) {
-          const uint32_t stored = n == 0 ? 0 : std::max(n / c.group, 1u);
-          for (uint32_t g = 0; g < stored; ++g) {
-            const uint32_t end = g + 1 == stored ? n : (g + 1) * c.group;
-            for (size_t j = 0; j < width; ++j) {
-              double sum = 0;
-              for (uint32_t r = g * c.group; r < end; ++r) sum += of[(begin + r) * width + j];
-              made.push_back(static_cast<float>(sum / (end - g * c.group)));
-            }
-          }
-          begin += n;
-        }
-        return made;
-      };
-      x.summary_k = means(x.k, c.kv_heads * c.d_k), x.summary_v = means(x.v, c.kv_heads * c.d_v);
-      const Feed feed = {{{p.s.tokens, lengths}}, {{p.q, x.q}, {p.k, x.k}, {p.v, x.v}}, {}};
-      ExpectClose(RunTiled(p.b, feed, p.y), Attend(c, x, lengths), 5e-6, 1e-7);
+// The mean of each whole group of rows; the last group of a segment takes the rows that are left.
+std::vector<float> MeansOfGroups(const std::vector<float>& rows, const Lengths& lengths, uint32_t group, size_t width) {
+  std::vector<float> means;
+  size_t begin = 0;
+  for (const uint32_t n : lengths) {
+    const uint32_t stored = n == 0 ? 0 : std::max(n / group, 1u);
+    for (uint32_t g = 0; g < stored; ++g) {
+      const uint32_t end = g + 1 == stored ? n : (g + 1) * group;
+      for (size_t j = 0; j < width; ++j) {
+        double sum = 0;
+        for (uint32_t r = g * group; r < end; ++r) sum += rows[(begin + r) * width + j];
+        means.push_back(static_cast<float>(sum / (end - g * group)));
+      }
     }
+    begin += n;
+  }
+  return means;
+}
+
+struct SummaryCase {
+  Shape shape;
+  Lengths lengths;
+};
+
+TEST(Summaries, AgainstPlainLoops) {
+  const std::vector<Shape> shapes = {
+      {3, 3, 10, 10, 5, 4, 7, 3}, {4, 2, 7, 5, 2, 3, 0, 2}, {1, 1, 1, 1, 0, 2, 3, 0}, {6, 1, 33, 17, 70, 16, 20, 1}};
+  std::vector<Lengths> all = RaggedLengths();
+  all.push_back({3, 0, 200, 4, 5, 8});
+  for (const SummaryCase& c : Combinations<SummaryCase>(shapes, all)) {
+    const Shape& shape = c.shape;
+    Program p(shape);
+    Rows x;
+    const size_t rows = Total(c.lengths), k_width = size_t{shape.kv_heads} * shape.d_k,
+                 v_width = size_t{shape.kv_heads} * shape.d_v;
+    x.q = p.b.RandomFloats(rows * shape.heads * shape.d_k), x.k = p.b.RandomFloats(rows * k_width);
+    x.v = p.b.RandomFloats(rows * v_width);
+    if (p.bias != kBlobNone) x.bias = p.b.TensorValues(p.bias);
+    if (p.summary_bias != kBlobNone) x.summary_bias = p.b.TensorValues(p.summary_bias);
+    x.summary_k = MeansOfGroups(x.k, c.lengths, shape.group, k_width);
+    x.summary_v = MeansOfGroups(x.v, c.lengths, shape.group, v_width);
+    const Feed feed = {{{p.s.tokens, c.lengths}}, {{p.q, x.q}, {p.k, x.k}, {p.v, x.v}}, {}};
+    ExpectClose(RunTiled(p.b, feed, p.y), Attend(shape, x, c.lengths), 5e-6, 1e-7);
   }
 }
 
@@ -141,14 +155,14 @@ TEST(Summaries, WhatTheyGoWith) {
     change(p, operations.back());
     EXPECT_NE(ErrorOf(p.b).status, FOVEA_OK) << what;
   };
-  refused("tokens", [](Program& p, auto& op) { op.inputs[3] = op.inputs[4] = p.k; });
-  refused("two spaces", [](Program& p, auto& op) { op.inputs[4] = p.v; });
+  refused("tokens", [](Program& p, auto& op) { op.inputs[kSummaryKeys] = op.inputs[kSummaryValues] = p.k; });
+  refused("two spaces", [](Program& p, auto& op) { op.inputs[kSummaryValues] = p.v; });
   refused("one input", [](Program&, auto& op) { op.inputs.pop_back(); });
   refused("no flag", [](Program&, auto& op) { op.attributes.pop_back(); });
   refused("a bias alone", [](Program&, auto& op) { op.attributes.pop_back(), op.inputs.resize(3); });
   refused("groups that are not whole", [](Program& p, auto&) { p.b.content().spaces[p.groups].last = 0; });
-  refused("bias", [](Program& p, auto& op) { op.tensors[10] = p.b.RandomTensor(2, 4); });
-  refused("heads of the bias", [](Program& p, auto& op) { op.tensors[10] = p.b.RandomTensor(3, 5); });
+  refused("bias", [](Program& p, auto& op) { op.tensors[kSummaryBias] = p.b.RandomTensor(2, 4); });
+  refused("heads of the bias", [](Program& p, auto& op) { op.tensors[kSummaryBias] = p.b.RandomTensor(3, 5); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Rows with their neighbours beside them, convolutions made of that, and pooling by strides.
+// Rows concatenated with their neighbours, convolutions by linear layers over them, and pooling by strides.
 #include "tests/ops/op_fixture.h"
+#include "tests/support/combinations.h"
 
 namespace fovea::test {
 namespace {
@@ -43,7 +44,7 @@ TEST(Unfold, AgainstPlainLoops) {
   }
 }
 
-// A convolution of three rows with stride 2, twice: spaces made of spaces.
+// A convolution of three rows with stride 2, twice: a strided space of a strided space.
 TEST(Unfold, StridedConvolutions) {
   ModelBuilder b;
   const TextSpaces s(b);
@@ -97,39 +98,46 @@ TEST(Unfold, ShapeRules) {
   refused("parent", FOVEA_E_SHAPE, 4, DType::kF32, 5, {});
 }
 
-TEST(Pool, ByStrides) {
-  for (uint32_t kind = 0; kind < 5; ++kind) {
-    for (const uint32_t stride : {2u, 3u, 5u, 100u}) {
-      for (const Lengths& lengths : RaggedLengths()) {
-        ModelBuilder b;
-        const TextSpaces s(b);
-        const uint32_t width = 7, fewer = b.StridedSpace("fewer", s.tokens, stride);
-        const uint32_t x = b.Input("x", s.tokens, width);
-        const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, kind}});
-        const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
-        std::vector<double> expected;
-        uint32_t begin = 0;
-        for (const uint32_t length : lengths) {
-          for (uint32_t first = begin; first < begin + length; first += stride) {
-            const uint32_t end = std::min(begin + length, first + stride);
-            for (uint32_t c = 0; c < width; ++c) {
-              double sum = 0, most = -INFINITY;
-              for (uint32_t r = first; r < end; ++r) {
-                sum += xs[r * width + c];
-                most = std::max<double>(most, xs[r * width + c]);
-              }
-              const double count = end - first;
-              const double pooled[] = {xs[first * width + c], xs[(end - 1) * width + c], sum / count, most,
-                                       sum / std::sqrt(count)};
-              expected.push_back(pooled[kind]);
-            }
-          }
-          begin += length;
+struct StrideCase {
+  uint32_t kind, stride;
+  Lengths lengths;
+};
+
+// Rows of each segment pooled by groups of `stride`: first, last, mean, max, sum over the root of the count.
+std::vector<double> PooledByStrides(const StrideCase& c, const std::vector<float>& xs, uint32_t width) {
+  std::vector<double> expected;
+  uint32_t begin = 0;
+  for (const uint32_t length : c.lengths) {
+    for (uint32_t first = begin; first < begin + length; first += c.stride) {
+      const uint32_t end = std::min(begin + length, first + c.stride);
+      for (uint32_t column = 0; column < width; ++column) {
+        double sum = 0, most = -INFINITY;
+        for (uint32_t r = first; r < end; ++r) {
+          sum += xs[r * width + column];
+          most = std::max<double>(most, xs[r * width + column]);
         }
-        ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y), expected, kind < 2 || kind == 3 ? 0 : 1e-6,
-                    0, "kind " + std::to_string(kind));
+        const double count = end - first;
+        const double pooled[] = {xs[first * width + column], xs[(end - 1) * width + column], sum / count, most,
+                                 sum / std::sqrt(count)};
+        expected.push_back(pooled[c.kind]);
       }
     }
+    begin += length;
+  }
+  return expected;
+}
+
+TEST(Pool, ByStrides) {
+  const std::vector<uint32_t> kinds = {0, 1, 2, 3, 4}, strides = {2, 3, 5, 100};
+  for (const StrideCase& c : Combinations<StrideCase>(kinds, strides, RaggedLengths())) {
+    ModelBuilder b;
+    const TextSpaces s(b);
+    const uint32_t width = 7, fewer = b.StridedSpace("fewer", s.tokens, c.stride);
+    const uint32_t x = b.Input("x", s.tokens, width);
+    const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
+    const std::vector<float> xs = b.RandomFloats(size_t{Total(c.lengths)} * width);
+    ExpectClose(RunTiled(b, {{{s.tokens, c.lengths}}, {{x, xs}}, {}}, y), PooledByStrides(c, xs, width),
+                c.kind < 2 || c.kind == 3 ? 0 : 1e-6, 0, "kind " + std::to_string(c.kind));
   }
 }
 

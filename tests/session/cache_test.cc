@@ -4,6 +4,7 @@
 
 #include "tests/session/kept_texts.h"
 #include "tests/session/runners.h"
+#include "tests/support/combinations.h"
 #include "tests/support/fewer_cases.h"
 
 namespace fovea::test {
@@ -19,37 +20,49 @@ std::vector<int32_t> Slice(const std::vector<int32_t>& ids, size_t begin, size_t
 }
 
 // The same bits in pieces of any size, for every type, with and without windows, by any number of workers.
+struct PieceCase {
+  uint32_t piece, workers;
+};
+struct CacheCase {
+  DType stored;
+  uint32_t window;
+  bool all_windows;
+};
+
+// All rows of `ids`, appended in pieces beside a neighbour that grows in other pieces.
+std::vector<float> ByPieces(const CachedDecoder& d, const std::vector<int32_t>& ids, const std::vector<int32_t>& others,
+                            const PieceCase& c) {
+  const auto limits = d.Limits(2, 300, 320);
+  MeetingRunner runner(c.workers);
+  fovea_session_options options = Options(limits, c.workers);
+  if (c.workers > 1) runner.Join(&options);
+  KeptTexts texts(d, options);
+  std::vector<float> rows;
+  for (uint32_t at = 0; at < ids.size(); at += c.piece) {
+    const size_t end = std::min<size_t>(at + c.piece, ids.size());
+    const std::vector<float> made =
+        texts.Append({Slice(ids, at, end), c.workers == 1 ? std::vector<int32_t>() : Slice(others, 0, at % 3)});
+    rows.insert(rows.end(), made.begin(), made.begin() + static_cast<ptrdiff_t>((end - at) * kWidth));
+  }
+  return rows;
+}
+
 TEST(Cache, PiecesGiveTheBitsOfTheWhole) {
   const std::vector<int32_t> ids = RandomIds(150, kVocabulary, 7), others = RandomIds(150, kVocabulary, 8);
-  for (const DType stored : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
-    for (const uint32_t window : {0u, 20u, 64u}) {
-      for (const bool all_windows : {false, true}) {
-        if (window == 0 && all_windows) continue;
-        const CachedDecoder ground({stored, window, all_windows});
-        Whole whole(ground);
-        std::vector<float> expected;
-        if (stored == DType::kF32) expected = whole.Rows(ids);
-        for (const uint32_t piece : {150u, 1u, 7u, 64u}) {
-          for (const uint32_t workers : {1u, 3u}) {
-            const auto limits = ground.Limits(2, 300, 320);
-            MeetingRunner runner(workers);
-            fovea_session_options options = Options(limits, workers);
-            if (workers > 1) runner.Join(&options);
-            KeptTexts texts(ground, options);
-            std::vector<float> rows;
-            for (uint32_t at = 0; at < ids.size(); at += piece) {
-              const size_t end = std::min<size_t>(at + piece, ids.size());
-              // A neighbour that grows in other pieces.
-              const std::vector<float> made =
-                  texts.Append({Slice(ids, at, end), workers == 1 ? std::vector<int32_t>() : Slice(others, 0, at % 3)});
-              rows.insert(rows.end(), made.begin(), made.begin() + static_cast<ptrdiff_t>((end - at) * kWidth));
-            }
-            if (expected.empty()) expected = rows;
-            ASSERT_EQ(rows, expected) << "type " << static_cast<uint32_t>(stored) << " window " << window << " piece "
-                                      << piece << " workers " << workers;
-          }
-        }
-      }
+  const std::vector<DType> types = {DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
+  std::vector<CacheCase> cases = Combinations<CacheCase>(types, std::vector{0u}, std::vector{false});
+  for (const CacheCase& c : Combinations<CacheCase>(types, std::vector{20u, 64u}, kOffAndOn)) cases.push_back(c);
+  const auto pieces = Combinations<PieceCase>(std::vector{150u, 1u, 7u, 64u}, std::vector{1u, 3u});
+  for (const CacheCase& c : cases) {
+    const CachedDecoder ground({c.stored, c.window, c.all_windows});
+    Whole whole(ground);
+    std::vector<float> expected;
+    if (c.stored == DType::kF32) expected = whole.Rows(ids);
+    for (const PieceCase& by : pieces) {
+      const std::vector<float> rows = ByPieces(ground, ids, others, by);
+      if (expected.empty()) expected = rows;
+      ASSERT_EQ(rows, expected) << "type " << static_cast<uint32_t>(c.stored) << " window " << c.window << " piece "
+                                << by.piece << " workers " << by.workers;
     }
   }
 }
@@ -72,7 +85,7 @@ TEST(Cache, SessionChoosesTheType) {
   }
 }
 
-// Texts as a person would keep them, and random calls.
+// A plain model of texts, and random calls.
 class RandomCalls {
  public:
   RandomCalls(const CachedDecoder& ground, uint32_t window, uint32_t rewind_rows, uint32_t seed)
@@ -150,7 +163,7 @@ class RandomCalls {
       at = end;
     }
   }
-  // A run that is given up leaves all texts.
+  // A cancelled run leaves all texts unchanged.
   void Cancel() { Append(true); }
   void CancelRun(const std::vector<std::vector<int32_t>>& ids) {
     std::vector<int32_t> all;
@@ -160,7 +173,7 @@ class RandomCalls {
       all.insert(all.end(), of_text.begin(), of_text.end());
     }
     texts_.session().SetSegments(ground_.tokens, lengths);
-    texts_.session().SetInput(0, all);
+    texts_.session().SetInput(ground_.ids, all);
     uint32_t left = 0;
     ASSERT_EQ(fovea_session_begin(texts_.get(), nullptr), FOVEA_OK);
     EXPECT_EQ(fovea_cache_rewind(texts_.get(), 0, 0, nullptr), FOVEA_E_ORDER);
