@@ -1,4 +1,4 @@
-// Programs of one or a few operations, run under every tiling, and the statuses of programs that are wrong.
+// Programs of one or a few operations, run with every tiling, and statuses of wrong ones. (First: description_test.cc)
 #ifndef FOVEA_TESTS_OPS_OP_FIXTURE_H_
 #define FOVEA_TESTS_OPS_OP_FIXTURE_H_
 
