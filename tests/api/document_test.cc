@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kMostSentences = 4;
 
-// Tokens are embedded, summed up by mean for each sentence, placed and summed up for each document.
+// Tokens are embedded, averaged for each sentence, given positions and averaged for each document.
 struct Reader {
   Reader() {
     documents = b.Space("documents");
@@ -37,7 +37,7 @@ const Reader& Model() {
   return reader;
 }
 
-// Arrays of a document, and the structs that point to them.
+// Arrays of a document, and the structs with pointers to them.
 struct Document {
   explicit Document(size_t token_room = 100, size_t sentence_room = 20)
       : ids(token_room, -9),
@@ -92,7 +92,8 @@ TEST(Documents, SentencesAreEncodedLikeTextsOfTheirOwn) {
                                       single = OptionsOf(flags, max_length);
       Document document;
       ASSERT_EQ(document.Encode(text, &options), FOVEA_OK) << document.error.text;
-      // Invisible characters begin the next sentence when lines are wrapped; else they are a line, which is skipped.
+      // Invisible characters begin the next sentence when lines are wrapped; otherwise they are a line, which is
+      // skipped.
       const fovea_text_encode_options by_lines = OptionsOf(flags, max_length);
       Document lines;
       ASSERT_EQ(lines.Encode(text, &by_lines), FOVEA_OK);

@@ -23,7 +23,7 @@ struct BoundSession {
   TestSession session;
 };
 
-// A call, what it must return, and the record that it must leave.
+// A call, its expected status, and the expected error record.
 #define EXPECT_REFUSED(call, wanted)          \
   do {                                        \
     fovea_error error = {};                   \
@@ -133,7 +133,7 @@ struct Infos {
   fovea_step_info step = Sized<fovea_step_info>();
 };
 
-// NULL and memory of zeros are no handles.
+// NULL and zeroed memory are not handles.
 TEST(Misuse, NotAHandle) {
   const AlignedBytes zeros(4096);
   memset(zeros.data(), 0, zeros.size());
@@ -214,7 +214,7 @@ TEST(Misuse, ErrorsNeedNoRecord) {
   EXPECT_EQ(fovea_blob_verify(nullptr, 0, nullptr), FOVEA_E_NULL);
   EXPECT_EQ(fovea_session_run(nullptr, nullptr), FOVEA_E_HANDLE);
   EXPECT_EQ(fovea_model_pack(nullptr, nullptr, nullptr, 0, nullptr), FOVEA_E_HANDLE);
-  // A call that succeeds leaves the record alone.
+  // A call that succeeds does not write the record.
   fovea_error error;
   memset(&error, 0x5a, sizeof(error));
   const fovea_error before = error;
@@ -313,7 +313,7 @@ void ForEachSize(const T& value, const std::function<fovea_status(T*)>& call, bo
     uint8_t bytes[sizeof(T) + 64];
   };
   for (size_t size = 0; size <= sizeof(T) + 64; ++size) {
-    // No version ends inside a field, and a half pointer is none.
+    // No version ends inside a field, so half a pointer is not a valid size.
     if (reads_options && size > sizeof(size_t) && size < sizeof(T) && size % sizeof(void*) != 0) continue;
     Room room;
     memset(&room, reads_options ? 0 : 0xa5, sizeof(room));
@@ -330,7 +330,7 @@ void ForEachSize(const T& value, const std::function<fovea_status(T*)>& call, bo
     memcpy(&after, &room, sizeof(after));
     EXPECT_EQ(after, size);
     if (reads_options) {
-      // A field of the future that is set.
+      // A field that only a later version knows is set.
       for (size_t i = sizeof(T); i < size && size % alignof(size_t) == 0; ++i) {
         room.bytes[i] = 1;
         EXPECT_EQ(call(given), FOVEA_E_STRUCT_SIZE) << size << " byte " << i;
@@ -435,7 +435,7 @@ TEST(Misuse, MisalignedBlobsAndMemory) {
   }
 }
 
-// A function of the caller that gives no memory, or memory that cannot be used.
+// A memory function of the caller that returns NULL or unusable memory.
 TEST(Misuse, MemoryByAFunction) {
   enum class Fault { kNone, kNull, kMisaligned, kSame, kOverlap };
   struct Giver {
@@ -488,14 +488,14 @@ TEST(Misuse, Options) {
   const fovea_model_options xnnpack = {sizeof(xnnpack), FOVEA_BACKEND_XNNPACK, 0};
   const fovea_status status = fovea_model_size(blob.data(), blob.size(), &xnnpack, &needed, nullptr);
   EXPECT_TRUE(status == FOVEA_OK || status == FOVEA_E_BUILD);
-  // No segment can be that long, no position is there for it, no space has it.
+  // Segments, workers and tiles beyond the limits, and a space that does not exist.
   const EncoderModel& e = Encoder();
   fovea_session_memory sizes = Sized<fovea_session_memory>();
   const auto size = [&](const std::vector<fovea_limit>& limits, uint32_t workers, uint32_t tile_rows) {
     const fovea_session_options options = Options(limits, workers, tile_rows);
     return fovea_session_size(e.model.model, &options, &sizes, nullptr);
   };
-  // Where memory ends before the numbers of rows do, it is what is too small.
+  // With 32-bit sizes this many rows do not fit into memory.
   EXPECT_EQ(size({{e.encoder.tokens, 0x7fffffff, 0}}, 1, 0), sizeof(size_t) > 4 ? FOVEA_OK : FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 0x80000000, 0}}, 1, 0), FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 0xffffffff, 0}}, 1, 0), FOVEA_E_OPTION);
@@ -504,7 +504,7 @@ TEST(Misuse, Options) {
   EXPECT_EQ(size({{e.encoder.tokens, 10, 0}}, 0xffffffff, 0), FOVEA_E_OPTION);
   EXPECT_EQ(size({{e.encoder.tokens, 10, 0}}, 1, 0xffffffff), FOVEA_E_OPTION);
   EXPECT_EQ(size({{0xffffffff, 10, 0}}, 1, 0), FOVEA_E_INDEX);
-  // A space that follows from another takes no limit.
+  // A derived space takes no limit.
   const std::vector<fovea_limit> derived = {{3, 10, 0}};
   const fovea_session_options options = Options(derived);
   EXPECT_REFUSED(fovea_session_size(Everything().model, &options, &sizes, &error), FOVEA_E_OPTION);
@@ -526,7 +526,7 @@ TEST(Misuse, CallsOutOfOrder) {
   ASSERT_EQ(fovea_session_run(live, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
   EXPECT_EQ(fovea_session_output(live, e.encoder.classes, &view, nullptr), FOVEA_OK);
-  // A run that is half done takes no new segments (run_in_progress_test.cc); they take old outputs back.
+  // During a run new segments are refused (run_in_progress_test.cc); accepted ones invalidate old outputs.
   ASSERT_EQ(fovea_session_begin(live, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
   ASSERT_EQ(fovea_session_advance(live, 1, &left, nullptr), FOVEA_OK);
@@ -537,7 +537,7 @@ TEST(Misuse, CallsOutOfOrder) {
   ASSERT_EQ(fovea_session_set_segments(live, e.encoder.tokens, lengths, 1, nullptr), FOVEA_OK);
   EXPECT_REFUSED(fovea_session_advance(live, 1, &left, &error), FOVEA_E_ORDER);
   EXPECT_REFUSED(fovea_session_output(live, e.encoder.classes, &view, &error), FOVEA_E_ORDER);
-  // A refused call keeps what was there.
+  // A refused call changes nothing.
   const uint32_t bad[] = {20, 1};
   EXPECT_REFUSED(fovea_session_set_segments(live, e.encoder.tokens, bad, 2, &error), FOVEA_E_ROWS);
   ASSERT_EQ(fovea_session_segments(live, e.encoder.tokens, &offsets, &count, nullptr), FOVEA_OK);
@@ -558,7 +558,7 @@ TEST(Misuse, CallsOutOfOrder) {
   EXPECT_REFUSED(fovea_session_run(fresh.session, &error), FOVEA_E_ORDER);
 }
 
-// Inputs are there to be read in any case; keeping one asks for nothing more.
+// Inputs can always be read; keeping one costs nothing.
 TEST(Misuse, KeepingAnInput) {
   const EncoderModel& e = Encoder();
   const std::vector<fovea_limit> limits = {{e.encoder.texts, 2, 0}, {e.encoder.tokens, 20, 0}};

@@ -31,7 +31,7 @@ TEST(SharedModel, TwoThreadsTwoSessions) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Sessions that share scratch memory and take turns.
+// Sessions that share scratch memory and run in turns.
 TEST(SharedModel, SharedScratch) {
   const EncoderModel& e = Encoder();
   const std::vector<fovea_limit> limits = {{e.encoder.texts, 1, 0}, {e.encoder.tokens, 30, 0}};
@@ -98,11 +98,11 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     EXPECT_EQ(fovea_model_pack(with.model, nullptr, out.data(), out.size() - 1, &error), FOVEA_E_TOO_SMALL);
     EXPECT_EQ(error.expected, out.size());
     EXPECT_EQ(fovea_model_pack(with.model, nullptr, out.data() + 16, out.size(), &error), FOVEA_E_MISALIGNED);
-    // The other backend has no use for it.
+    // The other backend does not use it.
     const TestModel highway(b.Blob(), FOVEA_BACKEND_HIGHWAY);
     EXPECT_EQ(Info(highway).uses_packed, 0u);
 
-    // Sections of another machine, or with a table that does not fit, are as if absent.
+    // Sections of another machine, or with a table that does not fit, are ignored.
     const auto ignored = [&](const std::function<void(tools::BlobPacked&)>& change, const char* what) {
       tools::BlobPacked damaged = packed[0];
       change(damaged);
@@ -134,7 +134,7 @@ TEST(Packed, UsedInPlaceWhereItFits) {
   }
 }
 
-// BERT-base in int8: what the model itself takes is its plan, however large its weights are.
+// BERT-base in int8: with packed weights in the blob the model's own memory stays small.
 TEST(Packed, LeavesLittleMemory) {
   const uint32_t width = FewerCases() ? 96 : 768;
   ModelBuilder b;

@@ -6,7 +6,7 @@
 namespace fovea::test {
 namespace {
 
-// A caller's memory function that remembers what it was asked for.
+// A memory function of the caller that records the sizes it was called with.
 struct Memory {
   static void* Get(void* context, uint64_t size) {
     Memory& memory = *static_cast<Memory*>(context);
@@ -82,7 +82,7 @@ TEST(Shortcut, SessionIsMadeInMemoryOfTheExactSizes) {
   EXPECT_EQ(fovea_session_make(nullptr, &options, Memory::Get, &memory, &session, &error), FOVEA_E_HANDLE);
 }
 
-// options.rows is the limit of spaces that have none, and no other.
+// options.rows is the limit of spaces without a limit, and only of these.
 TEST(Shortcut, RowsStandForLimits) {
   const EncoderModel& e = Encoder();
   const auto size = [&](const std::vector<fovea_limit>& limits, uint64_t rows, fovea_session_memory* sizes) {
@@ -211,7 +211,7 @@ TEST(Shortcut, TextsAreBoundAsSegments) {
   uint32_t count = 0;
   ASSERT_EQ(fovea_session_segments(bound.session->session, bound.tokens, &offsets, &count, nullptr), FOVEA_OK);
   EXPECT_EQ(std::vector<uint32_t>(offsets, offsets + count + 1), (std::vector<uint32_t>{0, 13, 13, 20}));
-  // Types of an earlier batch do not stay.
+  // Types of an earlier batch are cleared.
   ASSERT_EQ(bound.Bind({Tokens(a, nullptr)}), FOVEA_OK);
   bound.session->Run();
   written.session->SetSegments(written.tokens, {13});
@@ -219,7 +219,7 @@ TEST(Shortcut, TextsAreBoundAsSegments) {
   written.session->SetInput(written.types, std::vector<int32_t>(13));
   written.session->Run();
   EXPECT_EQ(bound.session->Output(bound.sum), written.session->Output(written.sum));
-  // Nothing at all is a batch too.
+  // A batch of no texts is valid.
   EXPECT_EQ(fovea_text_bind(bound.session->session, nullptr, 0, nullptr), FOVEA_OK);
 }
 

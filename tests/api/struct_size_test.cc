@@ -15,7 +15,7 @@ namespace fovea::test {
 namespace {
 
 #if defined(__EMSCRIPTEN__)
-// There are no pages.
+// Without pages there is nothing to test.
 class Edge {
  public:
   explicit Edge(size_t bytes) : memory_(bytes) {}
@@ -45,7 +45,7 @@ class Edge {
 };
 #endif
 
-// Values that may be there by chance: small numbers, parts of pointers and of texts, ends of ranges.
+// Values that uninitialized memory may have: small numbers, parts of pointers and of texts, ends of ranges.
 const size_t kNeverSizes[] = {0,
                               1,
                               sizeof(size_t) - 1,
@@ -63,7 +63,7 @@ const size_t kNeverSizes[] = {0,
                               SIZE_MAX - 7,
                               SIZE_MAX};
 
-// `value` is right but for its size, with which the call returns anything else than FOVEA_E_STRUCT_SIZE.
+// `value` is valid: with its right size the call returns anything but FOVEA_E_STRUCT_SIZE.
 template <typename T>
 void ExpectRefused(const char* name, const T& value, const std::function<fovea_status(T*)>& call) {
   static_assert(sizeof(T) <= FOVEA_STRUCT_SIZE_MAX / 2, "there is room to grow");

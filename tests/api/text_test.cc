@@ -81,7 +81,7 @@ TEST(TextCalls, Info) {
   EXPECT_EQ(newer.more, 0u);
 }
 
-// A call of fovea_text_encode with everything right, for tests to spoil.
+// A valid call of fovea_text_encode, for tests to break.
 struct Encoding {
   explicit Encoding(const std::string& of = "the un") : text(of), workspace(1 << 16), ids(20, -9), types(20, -9) {
     tokens.ids = ids.data();
@@ -132,7 +132,7 @@ TEST(TextCalls, EncodeRefusesWrongArguments) {
   Expect(With([](E& e) { e.options.flags = FOVEA_TEXT_UNLIMITED, e.options.max_length = 9; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.options.max_length = 2; }), FOVEA_OK);
   Expect(With([](E& e) { e.options.max_length = 1; }), FOVEA_E_OPTION, 2, 1);
-  // Five tokens may hold three of the text, and windows that share two move by one.
+  // Five tokens have room for three of the text, so windows that share two advance by one.
   Expect(With([](E& e) { e.options.max_length = 5, e.options.stride = 2; }), FOVEA_OK);
   Expect(With([](E& e) { e.options.max_length = 5, e.options.stride = 3; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.second = "a", e.second_size = 1, e.options.window = 1; }), FOVEA_E_OPTION);
