@@ -80,7 +80,7 @@ class Search {
       EXPECT_NEAR(found[i].score, expected[i].score, 2e-5 * (1 + std::abs(expected[i].score))) << Say(plain_);
     }
   }
-  // All steps, then what was found of each text.
+  // All steps, then the hypotheses of each text.
   void Expect(const std::vector<std::vector<Candidate>>& expected) {
     for (uint32_t left = 1; left > 0;) {
       left = Next().left;
@@ -102,7 +102,7 @@ class Search {
   size_t steps_ = 0;
 };
 
-// Every width with every way to end and some length penalties; penalties, forbidden and forced tokens with some.
+// Every width with every way to end and some length penalties; some with penalties, forbidden and forced tokens.
 std::vector<PlainBeams> Variants() {
   std::vector<PlainBeams> all;
   for (uint32_t width = 1; width <= 5; ++width) {
@@ -189,7 +189,7 @@ TEST(Beams, OfASourceWhoseKeysAreMadeOnce) {
   }
 }
 
-// Without beams each text has one row there.
+// Without beams each text has one row.
 TEST(Beams, GreedyWhereThereCouldBeSome) {
   static const SourceDecoder d;
   const Texts sources = {{4, 9, 1, 1, 20}, {2}, RandomIds(8, 40, 6)};

@@ -1,5 +1,5 @@
 // The greedy loop against the formulas of the decoder and a plain search, and everything that can be done wrong with
-// it.
+// it: calls, limits, metadata and links.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -231,7 +231,7 @@ TEST(Generate, OrderAndHandles) {
   size_t longer = 0;  // the texts that continue after the first token
   while (expected.at(longer).size() < 2) ++longer;
   EXPECT_EQ(generator.Next().tokens[longer], expected[longer][0]);
-  // The encoder has begun another run; it has another batch.
+  // The encoder has begun another run, with another batch.
   ASSERT_EQ(fovea_session_begin(pair.encode.session, &error), FOVEA_OK);
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
   uint32_t left = 0;
@@ -245,7 +245,7 @@ TEST(Generate, OrderAndHandles) {
   while (generator.Next().left > 0) {
   }
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
-  // No texts are texts that have ended.
+  // Without texts generation has ended before it starts.
   pair.Encode(Decoder(), {});
   generator.Start();
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
@@ -336,7 +336,7 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_EQ(with(5, "3 9"), FOVEA_E_ID);
   EXPECT_EQ(with(5, ""), FOVEA_OK);
   EXPECT_EQ(with(5, "  3   8 "), FOVEA_OK);
-  // Links that do not fit show when they are made.
+  // Links that do not fit are refused when they are made.
   Metadata metadata = GoodMetadata();
   metadata[6].second = "keys";
   const TestModel model(BlobWith(metadata));
@@ -346,7 +346,7 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_NE(fovea_generate_start(generator.generator, &error), FOVEA_OK);
 }
 
-// Blobs from before the keys got their names.
+// Blobs from before the keys were named.
 TEST(Generate, OldKeysAreReadWhereTheNewOnesAreAbsent) {
   Metadata metadata = GoodMetadata();
   metadata[5].first = "generate.end";
@@ -374,7 +374,7 @@ TEST(Generate, SuppressedTokensNeverFollow) {
   const Batch suppressed = generator.All();
   EXPECT_NE(suppressed, plain);
   for (const auto& text : suppressed) EXPECT_EQ(std::count(text.begin(), text.end(), first), 0);
-  // By the caller as well as by the metadata.
+  // Set by the caller as well as by the metadata.
   fovea_sampling sampling = {};
   sampling.struct_size = sizeof(sampling);
   sampling.allow = [](void*, uint32_t, uint32_t, uint32_t, uint32_t* words) { words[0] &= ~1u; };
@@ -403,7 +403,7 @@ TEST(Generate, SomeTokensDoNotFollowFirst) {
   pair.Encode(Decoder(), kTexts);
   const Batch later = TestGenerator(pair).All();
   for (const auto& text : later) EXPECT_NE(text[0], first);
-  // Where another token came first all the same, nothing has changed.
+  // If another token was best anyway, nothing has changed.
   size_t same = 0, again = 0;
   for (size_t i = 0; i < plain.size(); ++i) {
     if (plain[i][0] != first) {

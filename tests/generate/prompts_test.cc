@@ -1,4 +1,4 @@
-// Generation by a decoder that keeps texts: prompts, batches and pieces give the tokens of the whole texts.
+// Generation by a decoder with a KV cache: prompts, batches and pieces give the tokens of the whole texts.
 #include <algorithm>
 
 #include "fovea/generate.h"
@@ -109,7 +109,7 @@ Batch ExpectedOfAll(size_t most) {
 
 TEST(Prompts, TokensAreThoseOfWholeTexts) {
   const Batch expected = ExpectedOfAll(20);
-  // With room for all prompts, for a few tokens at a time, and for one of each text.
+  // With room for all prompts at once, for a few tokens at a time, and for one token of each text.
   for (const uint32_t new_rows : {61u, 100u, 30u, 7u, 4u}) {
     Generation generation(4, new_rows, 70, 20);
     for (uint32_t again = 0; again < 2; ++again) {  // a second time texts start over
@@ -134,7 +134,7 @@ TEST(Prompts, ATextsTokensDoNotDependOnItsBatch) {
   }
 }
 
-// A second turn: only what is new is given.
+// A second turn: only the new tokens are given.
 TEST(Prompts, TextsGoOn) {
   Generation generation(1, 61, 120, 12);
   ASSERT_EQ(generation.Prompts({kPrompts[0]}), FOVEA_OK);

@@ -377,7 +377,7 @@ TEST(Sampling, ScoresSayWhichTokensMayFollow) {
       EXPECT_EQ(modest.asked - asked, modest.seen.size());
       left = step.left;
     }
-    // Not of tokens that are forced.
+    // Forced tokens are exempt.
     generator.Start();
     modest.asked = 0;
     generator.Next({3, -1, 3, 3, 3});

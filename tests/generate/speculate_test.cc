@@ -109,7 +109,7 @@ std::vector<fovea_sampling> Samplings() {
   return {greedy, drawn};
 }
 
-// The model itself, one that keeps less, and one that knows no positions.
+// Drafts: the model itself, one with a shorter cache, and one without positions.
 std::vector<std::unique_ptr<CachedDecoder>> Drafts() {
   std::vector<std::unique_ptr<CachedDecoder>> drafts;
   drafts.push_back(std::make_unique<CachedDecoder>(CachedDecoder::Shape{DType::kF32, 24}, kNames));

@@ -35,7 +35,7 @@ struct Stop {
   fovea_stop* stop = nullptr;
 };
 
-// Bytes at the end of a text that belong to a character which is not complete.
+// Bytes at the end of a text that belong to an incomplete character.
 size_t PartOfCharacter(const std::string& text) {
   for (size_t n = 1; n <= 3 && n <= text.size(); ++n) {
     const auto byte = static_cast<uint8_t>(text[text.size() - n]);
@@ -115,7 +115,7 @@ TEST(Stop, SpansTokens) {
   ExpectEqual(stop.Next("more"), known, "after the end");
 }
 
-// Bytes that are no UTF-8 are shown, a lone beginning of a character is not.
+// Invalid UTF-8 is safe to return; an incomplete character is held back.
 TEST(Stop, HoldsBackCharacters) {
   Stop stop({"x"});
   EXPECT_EQ(stop.Next("\xf0\x9f").safe, 0u);
