@@ -49,7 +49,7 @@ TEST(Broadcast, IntoRowsOfEachSegment) {
   }
 }
 
-// Without rows to put them into, through two levels, and into extended segments.
+// Without rows to add to, through two levels, and into extended segments.
 TEST(Broadcast, MakesRows) {
   for (const Lengths& lengths : RaggedLengths()) {
     ModelBuilder b;
@@ -117,7 +117,7 @@ TEST(Fill, EveryRow) {
   }
 }
 
-// A learned vector asks each segment: attention of one query from the parent's space.
+// A learned vector queries each segment: attention of one query from the parent's space.
 TEST(Fill, AsAQuery) {
   ModelBuilder b;
   const TextSpaces s(b);

@@ -1,4 +1,4 @@
-// add, activate, gate and scale: each entry by itself.
+// add, activate, gate and scale: operations on single entries.
 #include "runtime/blob/names.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
@@ -52,7 +52,7 @@ TEST(Scale, MultipliesEntries) {
   EXPECT_EQ(RunTiled(b, {{{s.tokens, {4}}}, {{x, xs}}, {}}, y), xs);
 }
 
-// Kernels promise 3e-7 * max(1, |x|), and of the logarithm that of the result.
+// Kernels promise 3e-7 * max(1, |x|); the logarithm promises it relative to its result.
 double SizeOf(uint32_t activation, double x) {
   const bool log = Activation(activation) == Activation::kLog;
   return std::fmax(1, std::fabs(log ? ReferenceActivation(Activation::kLog, x) : x));
@@ -93,7 +93,7 @@ TEST(Gate, EachFunction) {
   }
 }
 
-// A number for all columns, on either side.
+// One number for all columns, on either side.
 TEST(Gate, ByOneNumber) {
   for (uint32_t activation = 0; activation < kActivationCount; ++activation) {
     for (const bool first : {true, false}) {
@@ -125,7 +125,7 @@ TEST(Gate, ByOneNumber) {
   ExpectRefused(b, FOVEA_E_SHAPE, "two numbers");
 }
 
-// Bounds and what is added, alone and together; also over more columns than are worked on at a time.
+// Bounds and shifts, alone and together; also over more columns than one step of the kernel.
 TEST(Gate, LimitAndShift) {
   for (const auto& [limit, shift] : {std::pair<float, float>{1.5f, 0.0f}, {0.0f, -0.5f}, {0.7f, 1.0f}}) {
     for (const uint32_t width : {1u, 13u, 600u}) {
@@ -184,7 +184,7 @@ TEST(Elementwise, ShapeRules) {
   };
   for (const Case c : {Case{OpCode::kAdd, 2}, {OpCode::kActivate, 1}, {OpCode::kGate, 2}, {OpCode::kScale, 1}}) {
     const std::string name = NameOf(c.code);
-    // x: what fits; narrow, other: of another width and space; ids: no f32.
+    // x: valid; narrow, other: of another width and space; ids: not f32.
     struct Try {
       ModelBuilder b;
       TextSpaces s{b};

@@ -1,4 +1,4 @@
-// Rows below selected rows: the tokens of chosen sentences, and what may follow from them.
+// Rows below selected rows: the tokens of chosen sentences, and spaces derived from them.
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -129,7 +129,7 @@ TEST(Expand, RowsAndIdsOfChosenSegments) {
   }
 }
 
-// Rows put in front of each chosen sentence, strides of its tokens, and as many rows as one likes below it.
+// Rows put in front of each chosen sentence, strides of its tokens, and any number of rows below it.
 TEST(Expand, SpacesThatFollow) {
   for (const Shape& shape : Shapes()) {
     Documents d(2);
@@ -206,7 +206,7 @@ TEST(Expand, AgainAndAgain) {
   const uint32_t taken = b.Op(OpCode::kGather, {near, of_c}, {}, of_best, 2);
   const uint32_t pooled = b.Op(OpCode::kPool, {taken}, {}, best, 2, {{Attribute::kKind, 2}});
   const uint32_t of_documents = b.Op(OpCode::kPool, {pooled}, {}, some, 2);
-  // Documents 1 and 3 of the first shelf row are best; of their sentences 3 and 5 (4 is empty of tokens).
+  // Documents 1 and 3 of the first shelf row are best; of their sentences 3 and 5 (4 has no tokens).
   const std::vector<float> xs = b.RandomFloats(12 * 2);
   const Feed feed = {{{documents, {4}}, {sentences, {2, 2, 0, 2}}, {tokens, {1, 2, 3, 1, 0, 5}}},
                      {{by_document, {0, 5, 1, 7}}, {by_sentence, {9, 9, 1, 2, 3, 4}}, {x, xs}},
@@ -300,7 +300,7 @@ TEST(Expand, UsesAreChecked) {
   refused("listed rows in other segments", shape, [](Program& p) {
     p.b.Op(OpCode::kAttention, {p.x, p.x, p.x, p.Expand(p.Select())}, {}, p.tokens, 8, {{Attribute::kGlobalKeys, 1}});
   });
-  // Positions: as many as certain rows of the source, where all of them may be chosen.
+  // Positions: at least one for each row of the source, because all of them may be chosen.
   for (const uint32_t rows : {4u, 5u}) {
     for (const bool children : {false, true}) {
       ModelBuilder b;

@@ -16,7 +16,7 @@ struct Expected {
   std::vector<double> values, tolerances;
 };
 
-// One operation over 26 rows, or as many as there are scores.
+// One operation over 26 rows, or one row for each row of scores.
 struct Mixture {
   Mixture(const Shape& of, ExpertsKind as, DType type, bool biased)
       : shape(of), kind(as), parts(as == ExpertsKind::kApart ? 1 : of.chosen) {
@@ -34,7 +34,7 @@ struct Mixture {
   }
   uint32_t made() const { return shape.made * (kind == ExpertsKind::kApart ? shape.chosen : 1); }
 
-  // Best first, of equal ones the first.
+  // Best first; of equal scores the first.
   std::vector<uint32_t> Chosen(const float* of) const {
     std::vector<uint32_t> order(shape.experts);
     std::iota(order.begin(), order.end(), 0);
@@ -127,7 +127,7 @@ TEST(Experts, EqualScoresAndOneForAll) {
   }
 }
 
-// Scores that are no numbers stay within bounds and leave other rows alone.
+// NaN and infinite scores stay within bounds and do not affect other rows.
 TEST(Experts, ScoresThatAreNoNumbers) {
   for (const ExpertsKind kind : {ExpertsKind::kApart, ExpertsKind::kOfChosen, ExpertsKind::kOfAll}) {
     Mixture m({5, 2, 32, 8}, kind, DType::kF32, false);
@@ -233,7 +233,7 @@ TEST(Experts, ShapeRules) {
     b.Op(OpCode::kExperts, {x, scores}, tensors, s.tokens, t.width, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
-  // Rows that no tensor can have, no weight, scores elsewhere, ids as scores.
+  // Rows that no tensor can have, no weight, scores in another space, ids as scores.
   const auto refused = [&](const char* what, fovea_status status, bool weight, bool elsewhere, DType type,
                            double experts) {
     ModelBuilder b;

@@ -54,13 +54,13 @@ TEST(Norm, KindsAndOperands) {
                              bias[i]);
         }
       }
-      // A row of one entry is nothing but its mean: what rounding leaves of it is divided by sqrt(epsilon).
+      // A row of one entry equals its mean: the rounding error that remains is divided by sqrt(epsilon).
       ExpectClose(found, expected, 3e-6, width == 1 ? 1e-4 : 0, std::to_string(heads) + " of " + std::to_string(width));
     }
   }
 }
 
-// A row of weights for each head: what each head alone is with its own.
+// A row of weights for each head gives what each head gives alone with its row.
 TEST(Norm, WeightsOfEachHead) {
   for (const uint32_t width : {1u, 6u, 16u, 33u}) {
     for (const uint32_t rms : {0u, 1u}) {

@@ -1,4 +1,4 @@
-// From samples to features: spectra against the transform's definition, and what works on whole segments.
+// From samples to features: spectra against the transform's definition, and operations on whole segments.
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -40,7 +40,7 @@ std::vector<float> RootsOf(uint32_t size) {
   return roots;
 }
 
-// The segment as a list that is padded as frames want it, then cut: no index is mapped anywhere.
+// The segment as a list that is padded for the frames, then cut, without mapped indices.
 std::vector<double> Padded(const Frames& frames, std::vector<double> x, int64_t* origin) {
   if (frames.reflect && frames.fixed != 0) x.resize(size_t{frames.fixed} * frames.hop);
   const size_t around = frames.before + frames.length + size_t{frames.hop} * (frames.fixed + x.size() / frames.hop + 1);
@@ -52,7 +52,7 @@ std::vector<double> Padded(const Frames& frames, std::vector<double> x, int64_t*
     all.insert(all.end(), around, 0.0);
     return all;
   }
-  // Mirrored piece by piece: what was put at an end is mirrored in turn.
+  // Mirrored piece by piece: an appended piece is mirrored in turn.
   while (static_cast<size_t>(*origin) < around) {
     std::vector<double> mirrored(x.rbegin(), x.rend());
     if (x.size() > 1) mirrored.pop_back();
@@ -61,7 +61,7 @@ std::vector<double> Padded(const Frames& frames, std::vector<double> x, int64_t*
     all.insert(all.begin(), mirrored.begin(), mirrored.end());
     all.insert(all.end(), after.begin(), after.end());
     *origin += static_cast<int64_t>(mirrored.size());
-    // The other way round, to come to x again.
+    // Mirrored back, to return to x.
     std::vector<double> forward(x.begin(), x.end() - (x.size() > 1 ? 1 : 0));
     all.insert(all.begin(), forward.begin(), forward.end());
     all.insert(all.end(), once.begin(), once.end());
@@ -246,7 +246,7 @@ TEST(Standardize, ColumnsOfSegments) {
   }
 }
 
-// A hundred thousand samples with an offset; and what does not vary at all.
+// A hundred thousand samples with an offset; and a constant signal.
 TEST(Standardize, LongSegmentsAndConstantOnes) {
   ModelBuilder b;
   const TextSpaces s(b);
