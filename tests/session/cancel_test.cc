@@ -1,4 +1,4 @@
-// A request to cancel is met by the run in progress or, if there is none, by the next one: none is lost.
+// A request to cancel ends the run in progress or, if there is none, the next one: no request is lost.
 #include <atomic>
 #include <thread>
 
@@ -69,11 +69,11 @@ TEST(Cancel, StaysUntilItIsObeyedOrCleared) {
   EXPECT_EQ(fovea_session_reset(s, &error), FOVEA_OK);
   EXPECT_EQ(fovea_session_run(s, &error), FOVEA_E_CANCELLED);
   bound.ExpectWhole();
-  // It came after the run that it was meant for.
+  // The request came after the end of the run that it was meant for.
   fovea_session_cancel(s);
   fovea_session_clear_cancel(s);
   bound.ExpectWhole();
-  // Between begin and a step that has not looked yet.
+  // Between begin and a step that has not checked yet.
   uint32_t left = 0;
   fovea_session_cancel(s);
   ASSERT_EQ(fovea_session_begin(s, &error), FOVEA_OK);
@@ -106,7 +106,7 @@ TEST(Cancel, IsNotLostInTheRace) {
   RecordProperty("cancelled_at_once", static_cast<int>(at_once));
 }
 
-// Between two steps of a generation: the next one is cancelled, and made again it gives the token it would have given.
+// Between two steps of a generation: the next step is cancelled and, when repeated, gives the same token.
 TEST(Cancel, BetweenStepsOfAGeneration) {
   const CachedDecoder decoder({}, {{"generate.token", "ids"}, {"generate.scores", "scores"}});
   const std::vector<fovea_limit> limits = decoder.Limits(1, 40, 120);

@@ -64,7 +64,7 @@ TEST(Carry, SameBitsForAnyWorkersAndTilesAndByHand) {
       EXPECT_EQ(RunSteps(pair), expected) << workers << " workers, tiles of " << tile_rows;
     }
   }
-  // The host copies everything itself, the state before every step.
+  // The host copies everything itself, including the state before every step.
   TinyPair pair(Model(), d, 4, 20);
   pair.Encode(d, kTexts);
   fovea_session_options options = Options(pair.limits);
@@ -96,7 +96,7 @@ TEST(Carry, AnotherBatchIsLinkedAnew) {
   EXPECT_EQ(error.tensor, d.in_rows);
   pair.Link(d);
   EXPECT_EQ(RunSteps(pair), expected);
-  // The same segments: new rows are seen without another word.
+  // The same segments: new rows are used without another call.
   Batch others = kTexts;
   std::reverse(others[3].begin(), others[3].end());
   pair.Encode(d, others);
@@ -139,7 +139,7 @@ TEST(Carry, BeginsAsZerosAndIsReset) {
   EXPECT_EQ(state(), zeros);
 }
 
-// A clock that cancels the run when it has been asked so often: after the first rows were written, before the last.
+// A clock that cancels the run at its Nth reading: after the first rows were written, before the last.
 fovea_session* cancelled_by_clock = nullptr;
 int ticks_left = 0;
 uint64_t CancellingClock() {
@@ -355,7 +355,7 @@ TEST(Link, MisuseIsRefused) {
   EXPECT_EQ(fovea_session_input(decode, d.in_keys, &view, &error), FOVEA_E_INDEX);
   pair.decode.SetInput(d.token, kWords[0]);
   EXPECT_EQ(fovea_session_run(decode, &error), FOVEA_OK);
-  // The other session is not ready any more; this one is in the middle of a run.
+  // The other session's outputs are no longer valid; this session is in the middle of a run.
   ASSERT_EQ(fovea_session_begin(encode, &error), FOVEA_OK);
   EXPECT_EQ(fovea_session_run(decode, &error), FOVEA_E_ORDER);
   uint32_t left = 0;

@@ -1,4 +1,5 @@
-// Clustered attention in a session: its tiles are heads, and shares of their rows where workers are more than heads.
+// Clustered attention in a session: its tiles are heads, or shares of their rows where there are more workers than
+// heads.
 #include <atomic>
 
 #include "tests/session/taps_fixture.h"
@@ -80,7 +81,7 @@ TEST(ClusteredSession, WorkersAndTilesDoNotChangeBits) {
 std::atomic<uint64_t> packed;
 AttentionKernels real;
 
-// Each of the keys is packed for the two chunks that see it, once more for every further share of a head's rows.
+// Each key is packed for the two chunks that see it, and again for every further share of a head's rows.
 TEST(ClusteredSession, WorkAndMemoryAreLinear) {
   for (const uint32_t rounds : {1u, 4u}) {
     for (const uint32_t workers : {1u, 2u, 4u, 8u}) {

@@ -97,7 +97,7 @@ Row Bm25(const std::vector<Coarse::Sentence>& all, const Coarse::Sentence& query
   return scores;
 }
 
-// Both ways to choose in one program, which reads each chosen sentence with the same weights.
+// Both ways to choose in one program, which encodes each chosen sentence with the same weights.
 TEST(CoarseToFine, ByWordsAndByALightEncoder) {
   Coarse c;
   const uint32_t by_words = c.Op(OpCode::kLexical, {c.ids, c.query}, {}, c.sentences, 1);

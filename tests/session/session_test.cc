@@ -290,7 +290,7 @@ TEST(Session, OrderLimitsAndIds) {
   EXPECT_EQ(fovea_session_output(s.session, e.classes, &view, &error), FOVEA_E_ORDER);
   s.Run();
   EXPECT_EQ(s.Output(e.classes), expected);
-  // Zero texts are a run too.
+  // A run without texts is valid.
   ASSERT_EQ(fovea_session_set_segments(s.session, e.tokens, good, 0, &error), FOVEA_OK);
   s.Run();
   EXPECT_TRUE(s.Output(e.classes).empty());

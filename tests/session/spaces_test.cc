@@ -121,7 +121,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   EXPECT_TRUE(session.Segments(chosen).empty());
 }
 
-// Segments of fixed lengths follow from how many there are: of a root, which the caller counts, or of another child.
+// Fixed segments follow from their number: that of a root, which the caller sets, or of another child.
 TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
   ModelBuilder b;
   const uint32_t images = b.Space("images"), patches = b.FixedSpace("patches", images, 3);
@@ -222,7 +222,7 @@ TEST(Spaces, StridedLimitsAreExact) {
           fovea_session_info info = {};
           info.struct_size = sizeof(info);
           ASSERT_EQ(fovea_session_get_info(session.session, &info), FOVEA_OK);
-          // And what kernels may read after a matrix.
+          // And the bytes that kernels may read after a matrix.
           EXPECT_EQ(info.value_bytes, MostStridedRows(rows, segments, longest, ends) * 64 * 4 + 128u)
               << rows << " rows in " << segments << " segments of up to " << longest << " by " << ends.stride
               << " after " << ends.first << " before " << ends.last;

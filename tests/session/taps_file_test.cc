@@ -10,7 +10,7 @@ namespace {
 const Lengths kKeys = {0, 33, 1, 0, 20, 7, 0}, kQueries = {3, 0, 2, 0, 41, 8, 1};
 const Attributes kWindow = {{Attribute::kPattern, 1}, {Attribute::kLeft, 3}, {Attribute::kRight, 2}};
 
-// The lines that a file's tensors have.
+// The lines of a file's tensors.
 TapLines ReadFile(const tools::StoredTensors& tensors, const std::string& step, const TapLines& shape) {
   TapLines read;
   for (const int64_t row : tools::ToIntegers(tensors.at(step + ".query_rows"))) {

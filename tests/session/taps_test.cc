@@ -76,14 +76,14 @@ TEST(Taps, TopKAndClusters) {
   }
 }
 
-// Weights that are a function of their score may be 0, or less.
+// Weights that are a function of their score may be 0 or negative.
 TEST(Taps, OtherWeightings) {
   for (const Activation weighting : {Activation::kRelu, Activation::kGelu}) {
     CheckAll({Queries::kKeys, With(kWindow, {{Attribute::kActivation, static_cast<uint32_t>(weighting)}})});
   }
 }
 
-// Weights of a softmax are 1 in all, wherever there is a key.
+// Softmax weights sum to 1 wherever there is a key.
 TEST(Taps, RowsSumToOne) {
   const TapCase c({Queries::kKeys, kWindow}, kKeys, {});
   fovea_tap tap = TapOf(c.program().step, FOVEA_TAP_SPARSE);

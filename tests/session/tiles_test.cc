@@ -1,4 +1,4 @@
-// Tiles that workers draw.
+// Tiles that workers draw one by one.
 #include "runtime/parallel/tiles.h"
 
 #include <gtest/gtest.h>
