@@ -56,7 +56,7 @@ std::string Refusal(const Json& table, const Json& more) {
   return "nothing was refused";
 }
 
-// By a plain table, which has no entry for characters that are unknown.
+// A plain table, without entries for unknown characters.
 struct Plain {
   std::map<std::string, int> ids;
   int unknown = -1;  // -1: they are left out
@@ -110,17 +110,17 @@ TEST(CharacterText, OfAnObjectWithGaps) {
   const Json object = {{"a", 3}, {"b", 11}, {"é", 2}, {"*", 1}, {"_", 0}, {"?", 7}};
   const Plain plain = {{{"a", 3}, {"b", 11}, {"é", 2}, {"*", 1}, {"?", 7}}, 7, true};
   ExpectSame(CharacterBytes(object, {{"pad_token", "_"}, {"unknown_token", "?"}, {"unknown", "each"}}), plain);
-  // Unless another one is named unknown characters are padding, which no text has.
+  // Unless another token is named, unknown characters become padding, which no text contains.
   ExpectSame(CharacterBytes(object, {{"pad_id", 0}, {"unknown", "each"}}), {plain.ids, 0, true});
   ExpectSame(CharacterBytes({{"source", object}}, {{"key", "source"}, {"pad_id", 0}}), {plain.ids, 0, false});
-  // Left out, and with characters of the text around it.
+  // Unknown characters are dropped; characters of the vocabulary mark the start and the end of a text.
   ExpectSame(CharacterBytes(object, {{"unknown", "none"}, {"start_token", "a"}, {"end_token", "_"}}),
              {{{"b", 11}, {"é", 2}, {"*", 1}, {"?", 7}}, -1, false, {3}, {0}});
-  // By its name a token may be called anything, and an id without a character can be padding.
+  // A token found by name may have any name, and an id without a character can be padding.
   ExpectSame(CharacterBytes({"PAD", "UNK", "a", "b"}, {{"pad_token", "PAD"}, {"unknown_token", "UNK"}}),
              {{{"a", 2}, {"b", 3}}, 1, false});
   ExpectSame(CharacterBytes({{"a", 1}, {"b", 2}}, {{"pad_id", 0}}), {{{"a", 1}, {"b", 2}}, 0, false});
-  // A place that is kept for padding has no name.
+  // An id that is reserved for padding has no name.
   ExpectSame(CharacterBytes({"", "[UNK]", "a", "b"}, {{"pad_id", 0}}), {{{"a", 2}, {"b", 3}}, 1, false});
 }
 

@@ -230,7 +230,7 @@ TEST(CharacterPairText, MergesPatternsAndBytes) {
   EXPECT_EQ(section.Decode({3, 3, 4}), " h");
 }
 
-// Bytes that are no character become one U+FFFD each, and those before and after stay.
+// Bytes that are not valid UTF-8 become one U+FFFD each; the bytes before and after stay.
 TEST(CharacterPairText, BytesThatAreNoText) {
   const TextSection section(SectionOf(CharacterPairsJson()));
   const auto byte = [](int value) { return 21 + value; };
@@ -249,7 +249,7 @@ TEST(CharacterPairText, BytesThatAreNoText) {
   }
 }
 
-// All ways to make a piece are one record where they are alike, and a record each where they are not.
+// Different ways to make one piece share a record where they are equal, and have a record each where not.
 TEST(CharacterPairText, MergesAreShort) {
   const auto records = [](const nlohmann::json& json) {
     const std::vector<uint8_t> section = SectionOf(json);

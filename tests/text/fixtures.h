@@ -1,4 +1,4 @@
-// Small tokenizers written out in full, so that the text tests mean something without any file.
+// Small tokenizers written out in full, so that the text tests can be read without any file.
 #ifndef FOVEA_TESTS_TEXT_FIXTURES_H_
 #define FOVEA_TESTS_TEXT_FIXTURES_H_
 
@@ -81,7 +81,7 @@ inline nlohmann::json UnigramJson() {
       ["c", -3.0], ["abc", -9.75], ["bc", -4.0], ["é", -5.0]]}})");
 }
 
-// A byte-level byte-pair tokenizer; bytes that it has no piece for vanish.
+// A byte-level byte-pair tokenizer; bytes without a piece are dropped.
 inline nlohmann::json BytePairJson() {
   return nlohmann::json::parse(R"({
     "added_tokens": [{"id": 10, "content": "<s>", "special": true}, {"id": 11, "content": "</s>", "special": true},

@@ -78,7 +78,7 @@ TEST(LinearText, BytePairs) {
     vocabulary[half + half] = vocabulary.size() + 1;
     merges.push_back(half + " " + half);
   }
-  // A merge that only the last of many letters begins, and then each takes the next one in.
+  // Merges that form a chain: only the last of many letters starts it, and each merge adds one more letter.
   vocabulary["y"] = vocabulary.size() + 1;
   vocabulary["z"] = vocabulary.size() + 1;
   for (std::string piece = "z"; piece.size() < 60; piece = "y" + piece) {
@@ -98,7 +98,7 @@ TEST(LinearText, Unigrams) {
   nlohmann::json json = UnigramJson();
   json["pre_tokenizer"]["prepend_scheme"] = "never";
   json["normalizer"] = nullptr;
-  // Each place begins 64 pieces, and one that never ends.
+  // Each position begins 64 pieces, and one piece that never ends.
   for (uint32_t size = 2; size <= 64; ++size) {
     json["model"]["vocab"].push_back({std::string(size, 'a'), -2.0 - size / 64.0});
   }
@@ -141,7 +141,7 @@ TEST(LinearText, Replacements) {
   EXPECT_NE(Refused(model(0, std::string(256, 'a'))).find("a pattern is too long"), std::string::npos);
 }
 
-// The memory is that of the whole text, but a short stretch of it must not use all of it.
+// The memory is sized for the whole text, but a short stretch of it must not use all of it.
 TEST(LinearText, StretchesGrowByTheirOwnSize) {
   constexpr uint32_t kContent = 1 << 22;
   tools::TextModel model = PlainModel({{StepKind::kReplace, 0, "a", std::string(60, 'b')}});

@@ -1,4 +1,4 @@
-// Patterns of pre-tokenizers: which are read, and what their tables find.
+// Patterns of pre-tokenizers: which ones are supported, and their matches.
 #include "tools/convert/text/pattern.h"
 
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(Pattern, TimeIsLinear) {
   }
 }
 
-// A table that no pattern makes: two states that take turns and find nothing. The search is given up.
+// A table that no pattern produces: two states that alternate and match nothing. The search gives up.
 TEST(Pattern, HostileTablesAreGivenUp) {
   Cuts cuts("aab");
   const std::string text(1 << 16, 'a');

@@ -181,7 +181,7 @@ TEST(Sentences, NothingIsLost) {
   }
 }
 
-// Each of these would take hours if anything were looked at again for every byte.
+// Each of these would take hours if any byte made the search look at earlier bytes again.
 TEST(Sentences, LongTexts) {
   constexpr size_t kSize = 1 << 20;
   for (const std::string part : {"a", " ", ".", ". ", "a. ", "3. ", ".1 ", "\n", "\n ", ")", ".)", "\"", "\xff", "A.",

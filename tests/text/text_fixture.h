@@ -71,7 +71,7 @@ class TextSection {
     return Encode(a, nullptr, options);
   }
 
-  // As ids come, `count` at a time. No part ends within a character.
+  // Ids in chunks of `count`. No chunk of text ends within a character.
   std::string DecodeInParts(const std::vector<int>& ids, size_t count, bool skip_special = true) const {
     std::string whole;
     text::DecodeState state = {};

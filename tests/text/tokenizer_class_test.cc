@@ -220,7 +220,7 @@ TEST_F(TokenizerFiles, AsTheirTokenizerJson) {
     const json expected = tools::ReadJson(golden / "expected.json");
     for (const json& text : expected["strings"]) {
       const std::string bytes = text["text"];
-      // Spaces at the ends: the golden files are of before the normalizer cut them off at the right.
+      // Spaces at the ends: the golden files were made before the normalizer stripped them on the right.
       if (unigrams && (bytes.empty() || bytes.back() == ' ' || bytes.find("  ") != std::string::npos)) continue;
       ++compared;
       EXPECT_EQ(section.Encode(bytes).ids, text["ids"].get<Ids>()) << c.folder << " " << json(bytes);
