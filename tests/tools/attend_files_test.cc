@@ -31,7 +31,7 @@ void ExpectRefused(std::vector<std::string> arguments, const std::string& part) 
   EXPECT_FALSE(std::filesystem::exists(output));
 }
 
-// Whether every element ends where it must, and every entity is one of XML's own.
+// Whether every element is closed where it must be, and every entity is one of XML's.
 bool IsWellFormed(const std::string& text) {
   std::vector<std::string> open;
   for (size_t at = 0; at < text.size();) {
@@ -291,7 +291,7 @@ TEST_F(Recorded, OpensAsItWas) {
   for (const char* key : {"texts", "spaces", "steps", "images", "sounds", "model", "title"}) {
     EXPECT_EQ(again[key], record_[key]) << key;
   }
-  // Without labels all the same.
+  // The same without labels.
   const std::string bare = Changed(nullptr, [](auto& says) {
     for (const char* key : {"record", "tap.0.part", "tap.0.layer", "tap.0.causal", "tap.1.part", "tap.1.layer"}) {
       says.erase(key);

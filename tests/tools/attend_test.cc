@@ -399,7 +399,7 @@ std::map<std::string, size_t> Dropped(const json& record) {
   return dropped;
 }
 
-// Global rows, and the token that represents a text, are chosen beside the rest, which the model also reads.
+// Global rows, and the token that represents a text, are selected in addition to the rest, which the model also reads.
 TEST(Attend, ChoosingIsNotDropping) {
   const std::map<std::string, std::string> cases = {
       {"longformer", "b"}, {"longformer-seqcls", "b"}, {"led", "greedy_b"}, {"big_bird", "eval_b"}, {"clip-text", "b"}};
@@ -409,7 +409,7 @@ TEST(Attend, ChoosingIsNotDropping) {
     const json record = RecordOf(arguments);
     EXPECT_TRUE(Dropped(record).empty()) << name << ": " << json(Dropped(record));
   }
-  // Rows that ask; all are keys.
+  // Query rows; all rows are keys.
   const std::string hops = InSource("tools/convert/examples/query-hops-of-rows/");
   const std::string blob = Converted(hops + "graph.json", "query-hops-of-rows");
   EXPECT_TRUE(Dropped(RecordOf({blob, "--input", hops + "golden.safetensors", "--case", "ragged"})).empty());
@@ -456,7 +456,7 @@ TEST(Attend, WindowsOfLongTextsFitAPage) {
   SafetensorsWriter writer;
   writer.AddIntegers("input_ids", {1, 4096}, ids.data());
   writer.Write(Temporary("long"));
-  // By itself: of the keys that rows see the mean of all heads.
+  // Keys that rows see, as the mean of all heads.
   const std::string page = Temporary("long.html"), file = Temporary("long.json");
   const CommandResult attend = Fovea({"attend", blob, "--input", Temporary("long"), "-o", page, "--json", file});
   ASSERT_EQ(attend.status, 0) << attend.err;

@@ -1,4 +1,4 @@
-// fovea bench attention: what it counts is what the kernel does, and its tables and drawing hold together.
+// fovea bench attention: its counts equal the kernel's work, and its tables and plot agree.
 #include <gtest/gtest.h>
 #include <math.h>
 

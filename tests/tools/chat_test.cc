@@ -1,4 +1,4 @@
-// Prompts of chats, against what the templates of the models' authors make of the same messages.
+// Prompts of chats, against the output of the model authors' templates for the same messages.
 #include "tools/common/chat.h"
 
 #include <gtest/gtest.h>

@@ -126,7 +126,7 @@ TEST(Command, WrongTensorsAreRefused) {
   ExpectRefused(run(Temporary("text")), "text");
 }
 
-// Whatever the program calls its values, and why some are not written.
+// The names of the program's values, and why some are not written.
 TEST(Command, RunWritesNamedValues) {
   const std::string& blob = TinyBlob("base");
   const std::string input = WriteInput("named", 1, 3, {2, 6, 3}, {}), out = Temporary("named.safetensors");

@@ -1,4 +1,4 @@
-// How much shorter texts become, against what Python's zlib (1.2.13, level 6) makes of them.
+// Compressed sizes of texts, against Python's zlib (1.2.13, level 6).
 #include "tools/generate/compression.h"
 
 #include <gtest/gtest.h>

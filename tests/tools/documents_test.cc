@@ -1,4 +1,4 @@
-// The fovea command on documents: classes, and which sentences and words they are due to.
+// The fovea command on documents: classes, and the sentences and words that explain them.
 #include <gtest/gtest.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 const char kText[] = "The cats like soup. A cat sleeps,\nin the harbour! Soup?";
 
-// Converted by the code; `explain_tokens`: metadata, empty for none.
+// The converted model; `explain_tokens`: metadata, empty for none.
 std::string DocumentBlob(const std::string& explain_tokens) {
   const std::string path = Temporary("documents-" + explain_tokens + ".fovea");
   const std::string vocabulary =

@@ -165,7 +165,7 @@ TEST(Eval, PairsByAModelThatReadsBoth) {
   EXPECT_EQ(classes["accuracy"], static_cast<double>(right) / 5);
 }
 
-// The published example of this repository: as many right as PyTorch has in tools/train/package-section/metrics.json.
+// The repository's published example: as many correct as PyTorch's count in tools/train/package-section/metrics.json.
 TEST(Eval, TheRepositorysClassifierAndItsInt8) {
   std::string file;
   std::istringstream lines(tools::ReadFile(InSource("tools/train/package-section/eval.tsv")));
@@ -210,7 +210,7 @@ TEST(Eval, TextsOfWhichNothingIsKnown) {
     EXPECT_EQ(outputs.contains("same_choice"), expected.second);
     EXPECT_EQ(told["time"]["first"]["runs"], 3);
   }
-  // Models of other outputs have times and bytes only.
+  // Models with other outputs have times and bytes only.
   const CommandResult other = Fovea({"eval", TinyBlob("sequence"), "--compare", TinyBlob("base"), "--texts", path});
   EXPECT_EQ(other.status, 0) << other.err;
   EXPECT_NE(other.out.find("not compared"), std::string::npos) << other.out;

@@ -108,7 +108,7 @@ TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
   EXPECT_EQ(tokens.ids, (std::vector<int32_t>{1, 2, 0, 0, 0}));
   EXPECT_EQ(tokens.special, (std::vector<uint8_t>{0, 0, 1, 1, 1}));
   EXPECT_EQ(tokens.end, (std::vector<uint32_t>{1, 2, 2, 2, 2}));
-  // Or in front of the text, where the model was trained so.
+  // Or at the beginning of the text, if the model was trained so.
   graph["metadata"]["pad_side"] = "left";
   const tools::Model left(Blob(graph.dump()), {FOVEA_BACKEND_DEFAULT, false});
   const tools::Tokens moved = tools::EncodeFor(left, tools::Tokenizer(left), 0, "ab");
@@ -122,7 +122,7 @@ TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
   EXPECT_NE(Fovea({"convert", wrong.string(), "-o", Temporary("wrong.fovea")})
                 .err.find("pad_side must be left or right, not front"),
             std::string::npos);
-  // As run and similarity do it.
+  // As in run and similarity.
   const tools::TextRun run = tools::RunTexts(model, tokenizer, 0, {"ab", "abcab"}, {});
   EXPECT_EQ(run.session->Output(*model.FindValue(0, "rows")).rows, 10u);
 }

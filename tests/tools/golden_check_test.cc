@@ -67,7 +67,7 @@ TEST(Compare, NotFiniteAndOtherShapesFail) {
   EXPECT_FALSE(line.compared);
 }
 
-// Rows that a library added to reach a multiple of something.
+// Padding rows that a library added to reach a multiple of some number.
 TEST(Compare, RowsOfPaddingInTheReference) {
   const std::vector<float> expected = {1, 2, 99, 99, 3, 4, 99, 99};
   const PaddedTensor result{"x", {2, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}};
@@ -78,7 +78,7 @@ TEST(Compare, RowsOfPaddingInTheReference) {
   PaddedTensor other = result;
   other.values[2] = 3.1f;
   EXPECT_FALSE(tools::Compare(other, Stored({2, 2, 2}, expected), {}).ok);
-  // Neither other widths nor other counts of texts are padding, nor are rows that the reference lacks.
+  // Other widths and other counts of texts are not padding, nor are rows that the reference lacks.
   EXPECT_FALSE(tools::Compare(result, Stored({2, 1, 4}, expected), {}).compared);
   EXPECT_FALSE(tools::Compare(result, Stored({4, 1, 2}, expected), {}).compared);
   const PaddedTensor longer{"x", {1, 4, 2}, expected, std::vector<uint8_t>(8, 1)};
@@ -144,7 +144,7 @@ TEST(CheckCommand, FindsWhatChanged) {
   EXPECT_EQ(left_out.status, 0) << left_out.out;
   EXPECT_NE(left_out.out.find("0 failed, 2 not compared"), std::string::npos) << left_out.out;
   EXPECT_EQ(Fovea({"check", blob, write(0.01f, "", "decoder_input_ids"), "--skip"}).status, 1);
-  // That nothing was compared is no success.
+  // A check that compared nothing is a failure.
   SafetensorsWriter nothing;
   const float one = 1;
   nothing.AddIntegers("a.in.input_ids", {2, 4}, ids.data());

@@ -1,4 +1,4 @@
-// A golden's directory with a file of how its inputs are prepared.
+// A golden model's directory with an added file that configures the preparation of its inputs.
 #ifndef FOVEA_TESTS_TOOLS_GOLDEN_FOLDER_H_
 #define FOVEA_TESTS_TOOLS_GOLDEN_FOLDER_H_
 

@@ -1,4 +1,4 @@
-// Ctrl-C stops the generation that it is pressed in, and none after it.
+// Ctrl-C stops the generation in progress, and no later one.
 #include "tools/common/interrupt.h"
 
 #include "tests/support/model_builder.h"

@@ -40,7 +40,7 @@ TEST(Metrics, CorrelationsThatAreNotDefined) {
   EXPECT_TRUE(std::isnan(Pearson({}, {})));
 }
 
-// Ranks by counting: those below, and half of the equal ones.
+// Ranks by counting: the smaller values, and half of the equal ones.
 TEST(Metrics, RanksOfRandomNumbersWithTies) {
   std::mt19937 random(3);
   Numbers numbers(200);
@@ -184,7 +184,7 @@ TEST(Windows, AreThoseOfTheDocumentation) {
   }
 }
 
-// Whatever a run holds: rows in order, each token that counts once as a target, and its bytes.
+// For any run: rows in order, each counted token once as a target, and its bytes.
 TEST(Windows, StepsReadEveryRowOnce) {
   std::vector<tools::TokenText> texts;
   for (const size_t length : {1, 9, 2, 30, 3}) {

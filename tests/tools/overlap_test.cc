@@ -1,4 +1,4 @@
-// Texts of overlapping parts become the text that they were cut from.
+// Texts of overlapping parts are joined to the text that they were cut from.
 #include "tools/generate/overlap.h"
 
 #include <gtest/gtest.h>

@@ -52,7 +52,7 @@ TEST(Pack, ForThisMachineInPlace) {
   EXPECT_TRUE(UsesPacked(blob));
   EXPECT_FALSE(UsesPacked(plain));
   EXPECT_EQ(Fovea({"run", blob, "--text", "a b", "--json"}).out, Fovea({"run", plain, "--text", "a b", "--json"}).out);
-  // Again: the same file, of which the first packed section is gone.
+  // Packed again: the same file, without the first packed section.
   const std::string once = tools::ReadFile(blob);
   EXPECT_NE(Fovea({"pack", blob}).out.find("packed"), std::string::npos);
   EXPECT_TRUE(tools::ReadFile(blob) == once);
@@ -140,7 +140,7 @@ TEST(Pack, WrongUseIsRefused) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   };
-  // Who does not know the name learns all of them.
+  // An unknown name is answered with a list of all names.
   for (const char* part : {"sparc", "host"}) {
     refused({"pack", plain, "--target", "sparc"}, part);
     refused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--pack", "sparc"}, part);

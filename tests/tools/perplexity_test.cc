@@ -134,7 +134,7 @@ TEST(Perplexity, OfLinesIsOfEachByItself) {
   }
 }
 
-// However windows are cut into runs: the same.
+// The result is the same for any division of windows into runs.
 TEST(Perplexity, WindowsInParts) {
   const Model model(Writer("f32"), {});
   tools::PerplexityRequest request;
@@ -165,7 +165,7 @@ TEST(Perplexity, OfTwoModels) {
   EXPECT_GT(outputs["cosine"]["p0"], 0.99);
   EXPECT_LT(outputs["cosine"]["p0"], 1);
   EXPECT_TRUE(report["time"].contains("turns"));
-  // With itself: the same in everything.
+  // Compared with itself: no differences.
   const json same = FoveaJson({"eval", Writer("f32"), "--compare", Writer("f32"), "--perplexity", file, "--json"});
   EXPECT_EQ(same["agreement"]["outputs"]["same_choice"], 1);
   EXPECT_NEAR(same["agreement"]["outputs"]["cosine"]["p0"].get<double>(), 1, 1e-12);

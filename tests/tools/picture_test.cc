@@ -153,7 +153,7 @@ TEST(Pictures, BrokenFilesFail) {
       // Exactly `length` bytes, so that the address sanitizer reports a read beyond them.
       EXPECT_NE(Refusal(std::string(whole.data(), length)), "") << name << " " << length;
     }
-    // Nothing but a failure or a picture comes of any change.
+    // Any change ends in a failure or a picture.
     std::mt19937 random(7);
     for (int turn = 0; turn < 300; ++turn) {
       std::string changed = whole;
@@ -170,7 +170,7 @@ TEST(Pictures, BrokenFilesFail) {
   std::string png = ReadFile(InData("images/rgb.png"));
   png[png.size() / 2] = static_cast<char>(png[png.size() / 2] + 1);
   EXPECT_NE(Refusal(png).find("checksum"), std::string::npos);
-  // CMYK without Adobe's marker could be meant either way.
+  // CMYK without Adobe's marker is ambiguous.
   std::string cmyk = ReadFile(InData("images/cmyk.jpg"));
   const size_t adobe = cmyk.find("Adobe");
   ASSERT_NE(adobe, std::string::npos);

@@ -100,7 +100,7 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
 
     fovea_view view;
     uint32_t encoded = 0;
-    fovea_text_tokens tokens = d->tokens; /* of one sentence at a time */
+    fovea_text_tokens tokens = d->tokens; /* one sentence at a time */
     fovea_text_sentences sentence = d->sentences;
     sentence.capacity = sentence.count = 1;
     for (uint64_t k = 0; k < d->sentences.count; ++k, tokens.ids += tokens.count) {

@@ -128,7 +128,7 @@ TEST_F(SoundCommands, WhatAFileLacksIsTold) {
   EXPECT_PRED2(Has, FoveaError({"eval", blob, "--sounds", Write("none.tsv", "none.wav\ta\n")}), "has no samples");
 }
 
-// A pipe has no size, and is read from its beginning to its end.
+// A pipe has no size, and is read from beginning to end.
 TEST_F(SoundCommands, StandardInputAndPipes) {
   const std::string blob = Blob(false), whole = Wav("whole.wav", 8000);
   const json expected = json::parse(Fovea({"run", blob, "--wav", whole, "--json"}).out)[0]["classes"];

@@ -51,7 +51,7 @@ TEST(Spans, BeginAndGoOn) {
   // The example of transformers' documentation.
   EXPECT_EQ(Text(Spans(labels, {{"B-TAG", 0.9}, {"I-TAG", 0.8}, {"I-TAG", 0.7}, {"B-TAG2", 0.6}, {"B-TAG2", 0.5}})),
             "TAG 0-8 0.800; TAG2 9-11 0.600; TAG2 12-14 0.500; ");
-  // I- without B- begins a span; another label does; O parts two.
+  // I- without B- begins a span; another label also does; O separates two spans.
   EXPECT_EQ(Text(Spans(labels, {{"I-TAG", 0.9}, {"I-TAG2", 0.8}, {"I-TAG2", 0.6}, {"O", 0.9}, {"I-TAG2", 0.5}})),
             "TAG 0-2 0.900; TAG2 3-8 0.700; TAG2 12-14 0.500; ");
   EXPECT_EQ(Text(Spans(labels, {{"O", 0.9}, {"O", 0.9}})), "");

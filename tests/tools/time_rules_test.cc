@@ -64,7 +64,7 @@ TEST(TimeRules, AreTheOriginalsOnRandomScores) {
   EXPECT_GT(ended, 300u);
 }
 
-// Greedy texts of random scores keep what the rules promise.
+// Greedy texts of random scores follow the rules.
 TEST(TimeRules, TextsComeInSegments) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0, 1);
@@ -127,7 +127,7 @@ TEST(SpeechSegments, PairsEndThem) {
   EXPECT_EQ(cut.segments[1].tokens, (Ids{At(6), 3, At(9)}));
   EXPECT_EQ(cut.next, 1090u);
   EXPECT_FALSE(cut.ends_early);
-  // Unless a time by itself ends it.
+  // Unless a single time ends it.
   cut = Cut({At(0), 1, 2, At(5), At(6), 3, At(9)});
   EXPECT_EQ(Spans(cut), (std::vector<Span>{{1000, 1050}, {1060, 1090}}));
   EXPECT_EQ(cut.next, 1300u);

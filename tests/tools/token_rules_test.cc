@@ -13,7 +13,7 @@ using Ids = std::vector<int32_t>;
 
 constexpr uint32_t kTokens = 40;  // more than one word of bits
 
-// Tokens that are taken away.
+// Suppressed tokens.
 std::set<int32_t> Cleared(const TokenRules& rules, const Ids& stop_ids, const RuledText& text) {
   std::vector<uint32_t> bits((kTokens + 31) / 32, ~0u);
   ApplyRules(rules, stop_ids, text, kTokens, bits.data());

@@ -170,7 +170,7 @@ Bytes FourSamples() {
 }
 constexpr size_t kDataSize = 40;  // where it is in a plain file
 
-// Writers to pipes do not know sizes, recorders that are cut off have not written them.
+// Writers to pipes do not know the sizes, and interrupted recorders have not written them.
 TEST(Wav, SizesThatAreNotKnown) {
   const Bytes whole = File({}, FourSamples());
   for (const uint32_t size : {0xffffffffu, 0x7ffff000u, 0x7fffffffu, 0x80000000u, 0xfffffff0u}) {
@@ -186,7 +186,7 @@ TEST(Wav, SizesThatAreNotKnown) {
   EXPECT_EQ(found.samples, kFour);
   ASSERT_EQ(found.notes.size(), 1u);
   EXPECT_NE(found.notes[0].find("cut off"), std::string::npos);
-  // None at all is not the same.
+  // A file without samples is valid.
   Bytes none = File({}, {});
   EXPECT_TRUE(Parse(none).samples.empty());
   Put(none, "LIST");
@@ -330,7 +330,7 @@ TEST(Wav, WhatIsRefused) {
   EXPECT_TRUE(Parse(whole).notes.empty());
 }
 
-// A tone stays what it is at another rate, away from the ends; one that the other rate cannot hold goes.
+// A tone keeps its frequency at another rate, away from the ends; a tone that the other rate cannot hold is removed.
 TEST(Wav, Resampled) {
   const auto tone = [](uint32_t rate, double hertz) {
     Sound sound;

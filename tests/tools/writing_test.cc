@@ -136,7 +136,7 @@ json GenerateJson(const std::vector<std::string>& more) {
   return json::parse(result.out);
 }
 
-// Standard input, while it lives.
+// Redirects standard input during its lifetime.
 class Typed {
  public:
   explicit Typed(const std::string& text) : text_(text), before_(std::cin.rdbuf(text_.rdbuf())) { std::cin.clear(); }
@@ -154,7 +154,7 @@ TEST(Writing, PromptsAreFollowedByWhatComes) {
   EXPECT_EQ(Generate({"-p", "hello", "--no-display-prompt"}).out, text + "\n");
   const Typed typed("hello");
   EXPECT_EQ(Generate({"--prompt", "-", "--no-display-prompt"}).out, text + "\n");
-  // One after the other or together: the same random numbers.
+  // One after the other or in a batch: the same random numbers.
   const std::vector<std::string> draws = {"--prompt", "ab", "--prompt", "ab", "--temperature", "2", "--seed", "5"};
   const json both = GenerateJson(draws);
   EXPECT_EQ(Generate(draws).out,
