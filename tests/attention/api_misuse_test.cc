@@ -1,4 +1,4 @@
-// Whatever is wrong with the arguments of fovea_attention_run is refused with its own status, and nothing is written.
+// Every wrong argument of fovea_attention_run is refused with its own status, and nothing is written.
 #include <limits>
 
 #include "tests/attention/api_problem.h"
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// A correct call of three segments; a test spoils one thing.
+// A valid call with three segments; each test breaks one thing.
 class AttentionMisuse : public ::testing::Test {
  protected:
   AttentionMisuse() : problem_(Ragged()), a_(problem_, Layout::kGaps) { Reset(); }
@@ -35,7 +35,7 @@ class AttentionMisuse : public ::testing::Test {
     memset(a_.out_rows.data(), kGap, 64);
   }
 
-  // Runs with plenty of scratch, then makes everything right again.
+  // Runs with plenty of scratch, then restores the valid call.
   void Expect(fovea_status expected, const char* text, uint64_t byte = 0) {
     const test::AlignedBytes scratch(1 << 22);
     fovea_error error = {};
@@ -113,7 +113,7 @@ TEST_F(AttentionMisuse, StructSizes) {
   EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_OK);
   newer.later = 1;
   EXPECT_EQ(fovea_attention_scratch(&newer.now, &bytes, nullptr), FOVEA_E_STRUCT_SIZE);
-  // An older program knows no more than the first fields.
+  // An older program sets only the first fields.
   options_.struct_size = offsetof(fovea_attention_options, pairing);
   EXPECT_EQ(fovea_attention_scratch(&options_, &bytes, nullptr), FOVEA_OK);
 }

@@ -109,7 +109,7 @@ TEST(AttentionPairs, ScoresAreKept) {
   }
 }
 
-// Causal attention of the last queries of a text is what these queries have in the whole of it.
+// Causal attention of only the last queries of a text equals their rows in a run over the whole text.
 TEST(AttentionPositions, QueriesMayStartAnywhere) {
   for (const uint32_t origin : {FOVEA_ORIGIN_STARTS, FOVEA_ORIGIN_END}) {
     for (const bool windowed : {false, true}) {

@@ -75,7 +75,7 @@ TEST(AttentionApi, Products) {
   }
 }
 
-// All layouts; returns what the dense one gives.
+// Runs with all layouts; returns the results of the dense one.
 Result CheckApi(const Case& c) {
   const Problem problem(c);
   const ReferenceAttention expected = RunReferenceAttention(problem.Call(), problem.rows(), problem.stride());
@@ -213,7 +213,7 @@ TEST(AttentionApi, DefaultsAreOneFullSegment) {
   EXPECT_TRUE(SameBits(a.Output(), spelt_out));
 }
 
-// Where the bias is one for all heads, the stride between heads means nothing.
+// With one bias for all heads the stride between heads is ignored.
 TEST(AttentionApi, StrideOfTheOnlyHeadIsNotRead) {
   Case c;
   c.queries = {37};
@@ -268,7 +268,7 @@ TEST(AttentionApi, SparseWeightsAddUpToTheDenseOnes) {
     while (run() == FOVEA_E_CAPACITY) {
       ASSERT_GT(error.expected, a.kept.stride);
       a.kept.stride = static_cast<uint32_t>(error.expected);
-      // Room for the run that succeeds in the end.
+      // Buffers for the run that succeeds in the end.
       static std::vector<float> weights;
       static std::vector<uint32_t> keys;
       weights.assign(rows * a.kept.stride, kCanary);
@@ -341,7 +341,7 @@ TEST(AttentionApi, ScratchIsExact) {
   }
 }
 
-// Copies of exactly the size of a table, to be spoiled.
+// Copies of exactly a table's size, for tests to damage.
 template <typename T>
 struct Table {
   Table(const T*& given, size_t count) : size(given == nullptr ? 0 : count), bytes(size * sizeof(T)) {
@@ -349,7 +349,7 @@ struct Table {
     memcpy(bytes.data(), given, size * sizeof(T));
     given = reinterpret_cast<const T*>(bytes.data());
   }
-  // Puts a number where another was.
+  // Replaces one number by another.
   void Spoil(std::mt19937* random, uint32_t rows) {
     if (size == 0) return;
     const auto any = static_cast<uint32_t>((*random)() % rows);

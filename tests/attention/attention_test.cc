@@ -76,7 +76,7 @@ TEST(Attention, ParentAttendsToItsSegment) {
   Check(c);
 }
 
-// Single rows of a segment, single rows that see all of it, and few heads of them.
+// Single rows of a segment that see little, single rows that see all of it, and few heads of them.
 TEST(Attention, FewRowsOfASegment) {
   for (const DType type : {DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
     for (uint32_t group : {1u, 2u, 3u}) {
@@ -147,7 +147,7 @@ TEST(Attention, DistanceBias) {
   }
 }
 
-// Scores up to about 1e4: their own rounding error (2^-24 of them) is what the weights then show.
+// Scores up to about 1e4: their rounding error (2^-24 relative) dominates the error of the weights.
 TEST(Attention, LargeScores) {
   for (const Pattern& pattern : {Pattern{}, WindowOf(kUnbounded, 0), WindowOf(30, 10)}) {
     Case c;

@@ -32,7 +32,7 @@ std::vector<float> RunByHead(const Problem& problem, uint32_t tile_rows) {
   return out;
 }
 
-// 256 rows of a chunk are worked on at once.
+// The engine works on 256 rows of a chunk at once.
 TEST(Clustered, HeadsGroupsAndScratchDoNotChangeBits) {
   for (const uint32_t rounds : {1u, 3u}) {
     for (const uint32_t chunk : {4u, 64u, 300u}) {
@@ -64,7 +64,7 @@ Kernels CountingKernels() {
   return kernels;
 }
 
-// Every chunk is seen by two.
+// Two chunks see every chunk.
 TEST(Clustered, PacksEachKeyAsOftenAsChunksSeeIt) {
   const Kernels kernels = CountingKernels();
   for (const uint32_t rounds : {1u, 4u}) {

@@ -80,7 +80,7 @@ TEST(Count, IsTheReferences) {
     SegmentRows segment = {queries, keys, rows.data(), static_cast<uint32_t>(rows.size()), key_row, 0};
     const uint64_t expected = CountByReference(p, queries, keys, listed);
     ASSERT_EQ(VisiblePairs(SpecOf(p), segment), expected) << "trial " << trial;
-    // Where only their number is known, there are no more than that.
+    // Where only the number of global keys is known, the count is an upper bound.
     segment.global_keys = nullptr;
     const uint64_t most = VisiblePairs(SpecOf(p), segment);
     ASSERT_GE(most, expected) << "trial " << trial;

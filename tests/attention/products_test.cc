@@ -36,7 +36,7 @@ TEST(Products, EveryWidthAndDType) {
 
 TEST(Products, Patterns) {
   std::vector<Pattern> patterns = SomePatterns();
-  // Windows of an odd number of keys begin and end inside pairs.
+  // Windows of an odd number of keys begin and end inside pairs of keys.
   patterns.insert(patterns.end(), {WindowOf(3, 5), WindowOf(0, 0)});
   for (const Pattern& pattern : patterns) {
     for (const Products products : kShort) {
@@ -70,7 +70,7 @@ TEST(Products, WithOtherPartsOfScores) {
   }
 }
 
-// Keys so small, or so large, that a factor would not be finite.
+// Keys so small, or so large, that a scale of int8 would not be finite.
 TEST(Products, ExtremeRows) {
   for (const Products products : kShort) {
     for (const float magnitude : {0.0f, 1e-38f, 1e15f}) {

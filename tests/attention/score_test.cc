@@ -106,7 +106,7 @@ TEST(Score, RelativeScores) {
   }
 }
 
-// Only the buckets that rows and keys need are multiplied.
+// Only the buckets that the rows and keys need are computed.
 TEST(Score, RelativeScoresInOrderOfDistances) {
   for (uint32_t buckets : {3u, 47u, 501u}) {
     for (uint32_t reach : {40u, 250u, 400u}) {
@@ -193,7 +193,7 @@ TEST(Score, CoordinatesAlongSeveralAxes) {
       }
     }
   }
-  // The ends of what a coordinate can be: distances do not overflow.
+  // Extreme coordinates: distances do not overflow.
   const int32_t ends[] = {INT32_MIN, INT32_MAX, 0, -1, INT32_MAX - 2, INT32_MIN + 1, 5, 6};
   std::vector<int32_t> coordinates;
   for (int i = 0; i < 40; ++i) coordinates.push_back(ends[i % 8]);

@@ -103,7 +103,7 @@ TEST(Tap, RowsHeadsAndReductions) {
   CheckTaps(cross);
 }
 
-// Heads that see different keys, and keys that come more than once.
+// Heads that see different keys, and keys that are listed more than once.
 TEST(Tap, ReductionsOverDifferentKeys) {
   const int32_t windows[] = {4, 4, 1, 0, 0, 1, 30, 0, 5, 0, -1, 2};
   Case c = FourHeads(2);
@@ -137,7 +137,7 @@ TEST(Tap, ReductionsOverDifferentKeys) {
   }
 }
 
-// Inside a window's edges there are few keys, however long the segment.
+// The edges of a window have few keys, however long the segment is.
 TEST(Tap, MostVisibleKeysInside) {
   Pattern p = WindowOf(3, 4);
   EXPECT_EQ(MostVisibleKeys(p, {1, 1000, 0, true}), 9u);
