@@ -55,7 +55,7 @@ class Architecture : public testing::Test {
     report_ = {};
     return BuildBlob(Describe(options), options, report_);
   }
-  // With words of the reason.
+  // Expects a refusal whose message contains these words.
   void ExpectRefused(const char* reason, const char* changes, const std::string& task = "",
                      const char* file = "config.json") {
     Change(changes, file);

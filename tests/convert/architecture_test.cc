@@ -14,7 +14,7 @@ void ExpectNear(const std::vector<double>& a, const std::vector<double>& b, size
   for (size_t i = 0; i < count; ++i) EXPECT_NEAR(a[i], b[i], 1e-9);
 }
 
-// Which activation the published code has where, for configurations that name another one than the golden models do.
+// Activations of the published code, for configurations that name another one than the golden models do.
 TEST_F(Architecture, ActivationsOfLayersAndHeads) {
   constexpr uint32_t kRelu = 1, kGelu = 2, kGeluTanh = 3, kTanh = 5;
   const struct {
@@ -81,7 +81,7 @@ TEST_F(Architecture, ActivationsOfLayersAndHeads) {
   }
 }
 
-// The published code would leave stored biases out where the configuration knows none.
+// The published code ignores stored biases if the configuration does not mention them.
 TEST_F(Architecture, BiasesThatTheConfigurationDenies) {
   const struct {
     const char* golden;
@@ -157,7 +157,7 @@ TEST_F(Architecture, BigBirdBlocks) {
   };
   const auto sparse = run();
   EXPECT_TRUE(report_.warnings.empty());
-  // Up to 5 + 2 * 2 blocks of 4 rows see all. No golden text is just as long.
+  // Up to 5 + 2 * 2 blocks of 4 rows are seen completely. No golden text has exactly this length.
   const test::ReadBlob blob = test::SecondReader(Blob());
   size_t layers = 0;
   for (const test::ReadOperation& operation : blob.programs[0].operations) {
@@ -189,7 +189,7 @@ TEST_F(Architecture, BigBirdBlocks) {
   ExpectRefused("-1 is no block", "{}");
 }
 
-// Newer configurations list what older ones leave to a rule.
+// Newer configurations list values that older ones derive by a rule.
 TEST_F(Architecture, LayerTypesAndRotaryPositionsOfOldAndNewConfigurations) {
   Copy("modernbert");
   const std::vector<uint8_t> modernbert = Blob();
@@ -251,7 +251,7 @@ TEST_F(Architecture, T5NeedsToBeAskedForItsEncoder) {
   for (const std::string& name : report_.unused) EXPECT_EQ(name.rfind("decoder.", 0), 0u) << name;
   Change(R"({"architectures": ["T5EncoderModel"], "is_encoder_decoder": false})");
   EXPECT_EQ(Run({5, 9, 100}).values.at("last_hidden_state"), encoder);
-  // Older configurations leave out what follows from feed_forward_proj.
+  // Older configurations omit keys that follow from feed_forward_proj.
   Change(R"({"dense_act_fn": null, "is_gated_act": null, "n_positions": 512})");
   EXPECT_EQ(Run({5, 9, 100}, "encoder").values.at("last_hidden_state"), encoder);
   EXPECT_TRUE(report_.warnings.empty());
@@ -302,7 +302,7 @@ TEST_F(Architecture, DebertaScoresByKindsOfDistanceTerms) {
     for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(one[i], zero[i], 1e-5);
     EXPECT_GT(std::fabs(one[0] - both[0]), 1e-4);
   }
-  // Without distances the number of terms still counts.
+  // Without distances the number of terms still enters the scale.
   Change("{}");
   ChangeWeights([&](Tensors& tensors) { scale(tensors, "pos_", 0); });
   const std::vector<double> zero = logits();

@@ -107,7 +107,7 @@ TEST(CastKeys, OnlyWhatAttentionAloneReads) {
             0u);
 }
 
-// The blob runs, and its output is near that of f32 keys.
+// The blob runs, and its output is close to the output with f32 keys.
 TEST(CastKeys, ProgramsRunWithThem) {
   const std::string operations =
       std::string(kLinear) + "," + kOther + R"(,{"op": "attention", "in": ["x", "k", "v"], "out": "y", "heads": 2})";

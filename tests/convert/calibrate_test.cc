@@ -1,4 +1,4 @@
-// Calibrated weights and biases, against sums worked out here.
+// Calibrated weights and biases, against sums computed here.
 #include "tools/convert/calibrate.h"
 
 #include <gtest/gtest.h>

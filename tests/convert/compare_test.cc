@@ -84,7 +84,7 @@ TEST(CompareDepth, ChoosesTheSamples) {
   EXPECT_EQ(samples, (std::vector<size_t>{0, 4, 17}));
 }
 
-// One channel that is far larger than the rest decides a plain cosine, not one of channels at one scale.
+// One channel that is far larger than the rest dominates a plain cosine, but not the one with scaled channels.
 TEST(CompareRows, OneLargeChannelDoesNotHideTheRest) {
   ConvertOptions options;
   options.input = test::InSource("tests/data/hf/bert");

@@ -1,4 +1,4 @@
-// Files that a description names, in two folders, and names of classes out of files.
+// Files that a description names, in two folders, and class names read from files.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -103,7 +103,7 @@ TEST_F(TwoFolders, TheSourceComesFirstAndSaysSo) {
   EXPECT_EQ(description.warnings[0],
             "names.txt is in " + beside().string() + " as well; that in " + source().string() + " is taken");
   EXPECT_EQ(Read(Graph({{"labels", "names.txt"}}), false).weights.Get("table").load(), std::vector<float>(6, 7));
-  // One and the same folder has a file once.
+  // A folder that is given twice has each file once.
   Write(source() / "graph.json", Graph().dump());
   EXPECT_TRUE(ReadGraph((source() / "graph.json").string(), source().string() + "/.").warnings.empty());
 }

@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// A small classifier; tests change one thing of it.
+// A small classifier; each test changes one thing.
 Json Small() {
   return Json::parse(R"({
     "fovea": 1,

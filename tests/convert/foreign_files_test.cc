@@ -169,7 +169,7 @@ TEST_F(ForeignDirectory, NumbersOfAConfiguration) {
   EXPECT_EQ(Refusal("{}"), "nothing was refused");
   ExpectSaid(Refusal(R"({"num_hidden_layers": 1000000})"),
              "config.json: num_hidden_layers must be a whole number from 0 to 1024, not 1000000");
-  // Fewer, but more than there are: the first tensor that is missing ends it.
+  // Fewer tensors, but more than the file has: reading ends at the first missing one.
   EXPECT_EQ(Refusal(R"({"num_hidden_layers": 1000})").find("no tensor "), 0u)
       << Refusal(R"({"num_hidden_layers": 1000})");
   for (const char* value : {"0", "-4", "4.5", "4294967297", "\"4\"", "[4]"}) {
@@ -240,7 +240,7 @@ TEST(ForeignGraph, LittleTextAsksForLittle) {
     constants += fmt::format(R"(, {{"name": "c{0}", "sum": ["c{1}", "c{1}"]}})", i, i - 1);
   }
   ExpectSaid(Refusal(Graph((constants + "]").c_str())), "too much to be computed");
-  // Repetitions of nothing, eight deep.
+  // Empty groups repeated, nested eight deep.
   std::string nested = "[]";
   for (int i = 0; i < 8; ++i) nested = R"([{"repeat": 4096, "operations": )" + nested + "}]";
   ExpectSaid(Refusal(Graph("[]", nested.c_str())), "too many repetitions");

@@ -94,7 +94,7 @@ TEST(Gguf, AlignsAsTheFileSays) {
 
 // ---- values ----
 
-// The definition of each type, written out number by number in f64; scales are rounded to f32 where the format does.
+// The definition of each type, written out in f64; scales are rounded to f32 where the format does.
 double Half(const std::string& block, size_t at) {
   uint16_t bits;
   memcpy(&bits, block.data() + at, 2);
@@ -197,7 +197,7 @@ TEST(Gguf, TruncatedAnywhereIsRefused) {
   EXPECT_EQ(Refused(whole.substr(0, data)), "nothing was refused");
 }
 
-// Changes bytes of a file anywhere: it is read or refused, never more.
+// Changes bytes anywhere in a file: it is read or refused, and nothing else happens.
 TEST(Gguf, ChangedAnywhereIsReadOrRefused) {
   const std::string whole = Small().Bytes();
   std::mt19937 random(5);
@@ -224,7 +224,7 @@ TEST(Gguf, HeadersAreChecked) {
   ExpectRefused(writer, "file: version 1 of GGUF is not supported, 2 and 3 are");
   writer.version = 0x03000000;
   ExpectRefused(writer, "file: its numbers are big-endian, which is not supported");
-  // Counts that no file has room for.
+  // Counts too large for any file.
   EXPECT_EQ(Refused("GGUF" + Raw<uint32_t>(3) + Raw(UINT64_MAX) + Raw<uint64_t>(0)),
             "file: name of tensor 0: the file ends in it, after 24 bytes");
   EXPECT_EQ(Refused("GGUF" + Raw<uint32_t>(3) + Raw<uint64_t>(0) + Raw(UINT64_MAX)),

@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Published, GgufModel,
                            return name;
                          });
 
-// The pooler is not in these files.
+// These files have no pooler.
 TEST(GgufEncoder, IsTheModelOfItsDirectory) {
   const std::string like = InData("hf/bert"), directory = Scratch("bert");
   const GgufWriter writer = GgufOfDirectory(like, "bert");
@@ -121,7 +121,7 @@ TEST(GgufEncoder, PoolsAsTheFileSays) {
   EXPECT_NE(RefusalOf([&] { Blob(Written(writer)); }).find("bert.pooling_type 4 is not supported"), std::string::npos);
 }
 
-// A directory with random weights, as there is no golden so wide.
+// A directory with random weights, because no golden model is this wide.
 std::string RandomDirectory(const std::string& name, const Json& config,
                             const std::vector<std::pair<std::string, std::vector<uint64_t>>>& tensors) {
   const std::string directory = Scratch(name);
@@ -250,7 +250,7 @@ TEST(GgufTypes, FourBitsStayAsTheyAreWhereTheirScaleFits) {
   EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
   EXPECT_EQ(WorstOfLayers(OfFourBits(scale, [](size_t i) { return static_cast<int>(3 + i * 3 % 11); })), 0);
   EXPECT_EQ(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(1 + i * 7 % 15); })), 0);
-  // It does not hold +8, nor a scale of more digits.
+  // The blob's int4 holds neither +8 nor a scale of more digits.
   EXPECT_GT(WorstOfLayers(OfFourBits(-scale, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
   EXPECT_GT(WorstOfLayers(OfFourBits(scale * 1.003f, [](size_t i) { return static_cast<int>(i * 7 % 16); })), 0);
 }
@@ -352,7 +352,7 @@ TEST(GgufTokenizer, WhatIsNotKnownIsAWarning) {
   };
   GgufWriter writer = Llama();
   AddBytePairs(InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &writer);
-  // It is read, but has more tokens than the model.
+  // The tokenizer is read, but has more tokens than the model.
   EXPECT_NE(RefusalOf([&] { warning(writer); }).find("the tokenizer has ids up to"), std::string::npos);
   writer.Text("tokenizer.ggml.pre", "falcon");
   EXPECT_NE(warning(writer).find("takes token ids only"), std::string::npos);

@@ -45,7 +45,7 @@ void ExpectClose(const std::vector<double>& found, const StoredTensor& stored, d
   EXPECT_LE(worst, relative * largest + absolute) << name << ", largest " << largest;
 }
 
-// The value of a run that goes by a published name.
+// The value of a run that a published name refers to.
 const std::vector<double>& Named(const ReferenceRun& run, const ReadBlob& blob, const std::string& name) {
   const auto alias = blob.metadata.find("alias." + name);
   const std::string own = alias == blob.metadata.end() ? name : alias->second;
@@ -53,7 +53,7 @@ const std::vector<double>& Named(const ReferenceRun& run, const ReadBlob& blob, 
   return weights != run.weights.end() ? weights->second : run.values.at(own);
 }
 
-// T5's encoder goes by the name that the whole model gives it; the rest of what was stored is its decoder's.
+// T5's encoder has the name of the whole model; the remaining stored values are the decoder's.
 struct Published {
   const char* name;
   const char* task = "";

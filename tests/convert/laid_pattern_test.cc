@@ -69,7 +69,7 @@ TEST_F(LaidPatterns, SeeAllOfShortTexts) {
   EXPECT_GT(Difference(full, Laid({0, 0, 4, {}})), 1e-4);
 }
 
-// Whether the last row of a text of 40 tokens feels a change of another one.
+// Whether the last row of a text of 40 tokens changes with another token.
 TEST_F(LaidPatterns, ReachAsFarAsLayersAndWindows) {
   Copy("bert");
   const auto feels = [&](const LaidPattern& pattern, size_t changed) {
@@ -93,7 +93,7 @@ TEST_F(LaidPatterns, ReachAsFarAsLayersAndWindows) {
   EXPECT_TRUE(feels({6, 1, 0, {}}, 5)) << "by way of the first row";
 }
 
-// As mistral's sliding_window has it, kept rows and all.
+// Equal to mistral's sliding_window, KV cache included.
 TEST_F(LaidPatterns, BoundWhatDecodersKeep) {
   Copy("mistral");
   const uint32_t window = ReadJson(golden_ / "config.json")["sliding_window"];

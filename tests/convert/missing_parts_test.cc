@@ -1,10 +1,10 @@
-// Directories that lack a part of what their configuration promises: a head, a tokenizer that can be read.
+// Directories without a part that their configuration promises: a head, or a readable tokenizer.
 #include "tests/convert/architecture_support.h"
 
 namespace fovea::tools {
 namespace {
 
-// The original library would make it up at random.
+// The original library would initialize it at random.
 TEST_F(Architecture, AHeadThatIsMissingIsNotMadeUp) {
   Copy("llama");
   ChangeWeights([](Tensors& tensors) { tensors.erase("lm_head.weight"); });
@@ -34,7 +34,7 @@ TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
   EXPECT_EQ(Blob(), without);
   ASSERT_EQ(report_.warnings.size(), 1u);
   EXPECT_NE(report_.warnings[0].find("SentencePiece model"), std::string::npos) << report_.warnings[0];
-  // A tokenizer that was asked for is another matter.
+  // A tokenizer that was explicitly requested must exist.
   ConvertOptions options;
   options.input = directory_.string();
   Description description = Describe(options);

@@ -160,7 +160,7 @@ Sizes SizesOf(const std::vector<uint8_t>& blob) {
   return {loaded.model.Info(), loaded.model.memory_bytes()};
 }
 
-// Parts cost records, not weights: neither in the blob nor packed in the model's memory.
+// Parts add records but no weights, neither in the blob nor packed in the model's memory.
 TEST(Part, SharesWeights) {
   DocumentShape shape;
   shape.width = 64;
@@ -177,7 +177,7 @@ TEST(Part, SharesWeights) {
   }
 }
 
-// A part does not keep the layers of its whole from being calibrated, and the same weights come of it.
+// A part does not prevent calibration of the whole program, and the weights are the same.
 TEST(Part, IsCalibratedAsTheWhole) {
   tools::ConvertReport whole, parts;
   const std::vector<uint8_t> a = DocumentModel({}, false).Blob(DType::kI8, &whole),

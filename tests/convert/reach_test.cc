@@ -1,4 +1,4 @@
-// Descriptions reach everything that the runtime knows: every operation, attribute, space, pattern and score.
+// Descriptions can express everything in the runtime: every operation, attribute, space, pattern and score.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -193,7 +193,7 @@ TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
   }
   const Description others = ParseGraph(kOthers, ".", "others");
   reach.Add(Resolve(others));
-  // The runtime agrees that this is a model.
+  // The runtime accepts the model.
   ConvertReport report;
   const test::AlignedBytes blob(BuildBlob(others, {}, report));
   const Model model(blob.data(), blob.size(), "others", {FOVEA_BACKEND_DEFAULT, false});
@@ -203,7 +203,7 @@ TEST(Reach, EveryOperationAttributeSpacePatternAndScore) {
     const auto code = static_cast<uint32_t>(operation.number);
     EXPECT_EQ(reach.operations.count(code), 1u) << operation.name;
     const OpDef* def = FindOp(code);
-    // `received` takes what attention takes, by the same rule.
+    // `received` accepts the inputs of attention, by the same rule.
     const auto like = operation.number == OpCode::kReceived ? static_cast<uint32_t>(OpCode::kAttention) : code;
     for (uint32_t i = 0; i < def->attribute_count; ++i) {
       const auto key = static_cast<uint32_t>(def->attributes[i]);

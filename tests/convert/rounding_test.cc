@@ -1,4 +1,4 @@
-// Rounding with regard to rows: what it reduces, in double precision, and where it is rounding to the nearest.
+// Calibrated rounding: how much it reduces the error, in double precision, and where it equals rounding to the nearest.
 #include "tools/convert/rounding.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using tools::Matrix;
 
 std::vector<float> Random(size_t count, uint32_t seed) { return RandomFloats(count, 1, seed); }
 
-// Rows whose columns go together: each is a mixture of few.
+// Correlated columns: each is a mixture of few vectors.
 Matrix Rows(uint32_t rows, uint32_t width, uint32_t seed) {
   const uint32_t few = width / 4 + 1;
   const std::vector<float> mix = Random(few * width, seed), parts = Random(rows * few, seed + 1),
@@ -192,7 +192,7 @@ TEST(Rounding, WholeBlocksKeepTheirScale) {
   EXPECT_GT(differ, 0u);
 }
 
-// Columns that have nothing to do with each other.
+// Uncorrelated columns.
 TEST(Rounding, IsToTheNearestWhereColumnsAreIndependent) {
   tools::Workers workers(2);
   for (const Size size : kSizes) {

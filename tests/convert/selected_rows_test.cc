@@ -48,10 +48,10 @@ uint32_t ValueOf(const Model& model, const std::string& name) {
   return 0;
 }
 
-// Two texts, or pictures, of which the second is shorter where that is possible.
+// Two texts, or pictures; the second is shorter where that is possible.
 Batch BatchFor(const Model& model, uint32_t rows) { return SyntheticBatch(model, 0, {rows, rows * 2 / 3}); }
 
-// The model, its layers from `layer` on with an input that hides keys.
+// The model whose layers from `layer` on have an input that masks keys.
 BlobContent Masked(const Description& description, uint32_t layer) {
   Resolved resolved = Resolve(description);
   Workers workers;
@@ -188,7 +188,7 @@ TEST_F(SelectedRows, AreThoseThatReceiveMost) {
   EXPECT_EQ(some.Output(request.keep[0]).values, expected);
 }
 
-// A share of nearly all is all rows of short texts: the same bits come out.
+// A share of nearly all rows is all rows of short texts: the same bits.
 TEST_F(SelectedRows, ChangeNothingWhereAllAreChosen) {
   const std::pair<const char*, const char*> models[] = {
       {"bert", ""},           {"bert-mlm", ""},  {"bert-tokcls", ""}, {"modernbert-mlm", ""},
@@ -214,7 +214,7 @@ TEST_F(SelectedRows, ChangeNothingWhereAllAreChosen) {
   }
 }
 
-// Each selection is of the rows that the one before left.
+// Each selection chooses from the rows that the previous one kept.
 TEST_F(SelectedRows, OneAfterTheOther) {
   Copy("bert");
   const LoadedBlob blob(Selected("0.5@1,0.5@2"), "bert");

@@ -47,7 +47,7 @@ Json Pictures() {
   })");
 }
 
-// The blob of a description, where the library wants it.
+// A description's blob, in aligned memory.
 struct Converted {
   explicit Converted(const Json& json, DType weights = DType::kF32) {
     ConvertOptions options;

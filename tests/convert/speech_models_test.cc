@@ -59,7 +59,7 @@ TEST_F(SpeechModel, WhisperTellsHowTextsBegin) {
   EXPECT_EQ(Metadata("generate.suppress_ids"), "5 6");
   EXPECT_EQ(Metadata("generate.begin_suppress_ids"), "7");
   EXPECT_EQ(Metadata("transcribe.prompt"), "20 21");
-  // The file about generation comes first.
+  // generation_config.json takes precedence.
   Change(R"({"suppress_tokens": [8], "lang_to_id": {"<|en|>": 30, "<|de|>": 31}, "no_timestamps_token_id": 40,
              "task_to_id": {"transcribe": 32, "translate": 33}, "prev_sot_token_id": 41,
              "forced_decoder_ids": [[1, null], [2, 32]]})",
@@ -153,7 +153,7 @@ TEST_F(SpeechModel, MoonshineHeads) {
   Copy("moonshine");
   ExpectGolden();
   ExpectGolden("encoder");
-  // Columns of zeros in the products.
+  // Columns of zeros in the matrix products.
   Change(R"({"pad_head_dim_to_multiple_of": 8})");
   ExpectGolden();
   ExpectRefused("other numbers of heads", R"({"decoder_num_attention_heads": 2})");

@@ -30,7 +30,7 @@ std::vector<Matrix> RunAtOnce(const Model& model, uint32_t program, const Batch&
   return outputs;
 }
 
-// A published model or an example.
+// A published model or an example of this repository.
 class ModelInStages : public testing::TestWithParam<std::string> {};
 
 Resolved Read(const std::string& folder) {
@@ -57,7 +57,7 @@ void ExpectTheSame(const BlobContent& content, uint32_t backend, const StagedMod
   }
 }
 
-// Each operation that has tensors by itself, and a few together.
+// Each operation with tensors alone, and a few combined.
 constexpr uint64_t kStageBytes[] = {1, 1 << 15};
 
 TEST_P(ModelInStages, HasTheBitsOfTheWholeModel) {
@@ -148,7 +148,7 @@ TEST(CutIntoStages, HoldsNoMoreThanAskedAndCutsWhereLittleCrosses) {
   const Resolved model = ThreeLayers();
   const BlobProgram& program = model.content.programs[0];
   const uint32_t z0 = ValueOf(program, "z0"), z1 = ValueOf(program, "z1"), z2 = ValueOf(program, "z2");
-  // A layer and a half: in the middle of a layer two values would cross.
+  // One and a half layers: in the middle of a layer two values would cross the cut.
   const std::vector<Stage> stages = CutIntoStages(model.content, program, {z2}, 1, 3 * kWeightBytes);
   ASSERT_EQ(stages.size(), 3u);
   for (const Stage& stage : stages) EXPECT_EQ(stage.program.operations.size(), 3u);
@@ -160,7 +160,7 @@ TEST(CutIntoStages, HoldsNoMoreThanAskedAndCutsWhereLittleCrosses) {
   EXPECT_EQ(stages[2].given, Values{z1});
   EXPECT_EQ(stages[2].made, Values{z2});
   EXPECT_EQ(CutIntoStages(model.content, program, {z2}, 1, 7 * kWeightBytes).size(), 1u);
-  // A weight each, and the last sum, whose rows are wanted.
+  // One weight each, and the last sum, whose rows are outputs.
   EXPECT_EQ(CutIntoStages(model.content, program, {z2}, 1, 1).size(), 7u);
 }
 
@@ -172,7 +172,7 @@ TEST(CutIntoStages, CountsWantedRowsAndLeavesOutWhatNobodyNeeds) {
   ASSERT_EQ(stages.size(), 1u);
   EXPECT_EQ(stages[0].program.operations.size(), 5u);  // up to y1b
   EXPECT_EQ(stages[0].made, std::vector<uint32_t>(wanted.begin(), wanted.end()));
-  // So many rows that each of the two takes as much as three weights.
+  // Enough rows that each of the two takes as much memory as three weights.
   EXPECT_EQ(CutIntoStages(model.content, program, wanted, 3 * kWidth, 6 * kWeightBytes).size(), 2u);
 }
 
