@@ -3,6 +3,7 @@
 
 #include "fovea/generate.h"
 #include "tests/golden/golden_support.h"
+#include "tests/support/by_name.h"
 #include "tools/base/json.h"
 #include "tools/convert/constants.h"
 
@@ -155,10 +156,11 @@ TEST(AttentionLstmVectors, FedStepByStep) {
     const std::vector<float> memory = tools::ToFloats(expected.Get(own + "memory"));
     const std::vector<float> input = tools::ToFloats(expected.Get(own + "input"));
     tools::SessionRequest request;
-    request.limits = {{0, 1, 0}, {1, 3, 0}};
+    const uint32_t rows = SpaceNamed(model, "memory");
+    request.limits = {{SpaceNamed(model, "texts"), 1, 0}, {rows, 3, 0}};
     tools::Session encoder(model, request);
-    encoder.SetSegments(1, {3});
-    encoder.SetInput(0, memory);
+    encoder.SetSegments(rows, {3});
+    encoder.SetInput(*model.FindValue(0, "memory"), memory);
     encoder.Run();
     const auto value = [&](const char* of) { return *model.FindValue(1, of); };
     request.program = 1;

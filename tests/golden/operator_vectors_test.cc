@@ -1,5 +1,6 @@
 // Single operators as another project tests them: values that were printed, and the same in double precision.
 #include "tests/golden/golden_support.h"
+#include "tests/support/by_name.h"
 
 namespace fovea::test {
 namespace {
@@ -14,7 +15,7 @@ class LongformerVectors : public ::testing::Test {
     tools::Description d;
     d.weights.AddFile(directory + "/model.safetensors");
     d.spaces = {{"texts"}, {"tokens", "texts"}, {"globals"}};
-    d.spaces[2].selects = "tokens";
+    d.spaces.back().selects = "tokens";
     tools::Program program;
     program.name = "attend";
     program.inputs = {{"x", "tokens", false, kWidth}, {"marks", "tokens"}};
@@ -59,12 +60,13 @@ TEST_F(LongformerVectors, OutputAndWeights) {
     const std::vector<int64_t> marks = tools::ToIntegers(expected.Get(name + ".global"));
     ASSERT_EQ(marks.size(), kPadded);
     tools::SessionRequest request;
-    request.limits = {{0, 1, 0}, {1, kRows, 0}};
+    const uint32_t texts = SpaceNamed(model, "texts"), tokens = SpaceNamed(model, "tokens");
+    request.limits = {{texts, 1, 0}, {tokens, kRows, 0}};
     for (const char* step : {"local_weights", "global_weights"}) {
       request.taps.push_back(tools::TapOf(model.FindAttention(0, step).value()));
     }
     tools::Session session(model, request);
-    session.SetSegments(1, {kRows});
+    session.SetSegments(tokens, {kRows});
     session.SetInput(ValueOf(model, "x"), x);
     session.SetInput(ValueOf(model, "marks"), std::vector<int32_t>(marks.begin(), marks.begin() + kRows));
     session.Run();
