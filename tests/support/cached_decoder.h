@@ -1,4 +1,4 @@
-// A small causal model that takes texts whole or keeps them, with and without windows.
+// A small causal model that runs whole texts or keeps them in a KV cache, with and without windows.
 #ifndef FOVEA_TESTS_SUPPORT_CACHED_DECODER_H_
 #define FOVEA_TESTS_SUPPORT_CACHED_DECODER_H_
 
@@ -10,8 +10,8 @@
 
 namespace fovea::test {
 
-// Programs: 0 takes whole texts, 1 keeps them; the second of its two layers has the window, the first one only if
-// `all_windows`.
+// Programs: 0 runs whole texts, 1 keeps them in a KV cache. The second of its two layers has the window, the first one
+// only if `all_windows`.
 struct CachedDecoder {
   static constexpr uint32_t kVocabulary = 50, kWidth = 32;
 

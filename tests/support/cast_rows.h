@@ -12,7 +12,7 @@
 
 namespace fovea::test {
 
-// The numbers that are left of rows of `heads` parts of `width`.
+// The values after a cast of rows that consist of parts of `width` numbers (int8: with a scale for each part).
 inline std::vector<float> CastRows(std::vector<float> rows, DType type, size_t width) {
   for (size_t first = 0; first < rows.size(); first += width) {
     float most = 0;

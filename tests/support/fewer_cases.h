@@ -1,4 +1,4 @@
-// Whether the tests take fewer cases: sanitizers and emulated processors are tens of times slower.
+// Whether tests run fewer cases: sanitizers and emulated processors are tens of times slower.
 #ifndef FOVEA_TESTS_SUPPORT_FEWER_CASES_H_
 #define FOVEA_TESTS_SUPPORT_FEWER_CASES_H_
 

@@ -1,4 +1,4 @@
-// Model directories as GGUF files, as the format's own converter makes them: names, rotary pairs and norms of its kind.
+// Model directories as GGUF files, with the format's own converter's tensor names, order of rotary pairs and norms.
 #ifndef FOVEA_TESTS_SUPPORT_GGUF_MODELS_H_
 #define FOVEA_TESTS_SUPPORT_GGUF_MODELS_H_
 

@@ -1,4 +1,4 @@
-// A plain writer of GGUF files, for tests of what reads them.
+// A plain writer of GGUF files, for tests of their readers.
 #ifndef FOVEA_TESTS_SUPPORT_GGUF_WRITER_H_
 #define FOVEA_TESTS_SUPPORT_GGUF_WRITER_H_
 
@@ -18,7 +18,7 @@ std::string Raw(T value) {
 
 inline std::string RawText(const std::string& text) { return Raw<uint64_t>(text.size()) + text; }
 
-// `type`: as the format numbers types of elements.
+// `type`: the format's number of the element type.
 struct GgufEntry {
   std::string name;
   std::vector<uint64_t> shape;  // the outermost dimension first

@@ -1,4 +1,4 @@
-// The heap's functions with a counter in front of glibc's own.
+// The heap's functions with a counter, which then call glibc's own.
 #include "tests/support/heap_trap.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Counts what this thread asks of the heap and of the system's memory while a HeapTrap lives.
+// Counts this thread's calls of the heap and of the system's memory during the lifetime of a HeapTrap.
 #ifndef FOVEA_TESTS_SUPPORT_HEAP_TRAP_H_
 #define FOVEA_TESTS_SUPPORT_HEAP_TRAP_H_
 
@@ -12,7 +12,7 @@ class HeapTrap {
   ~HeapTrap();
   // Calls of malloc and its kin, free of a non-null pointer, and mmap by this thread since construction.
   size_t calls() const;
-  // False where the heap cannot be watched (sanitizers have their own, and so have other C libraries than glibc).
+  // False where the heap cannot be watched (sanitizers and C libraries other than glibc).
   static bool Works();
 
  private:

@@ -52,7 +52,7 @@ class ModelBuilder {
   uint32_t ExtendedSpace(const std::string& name, uint32_t source, uint32_t extra);
   uint32_t FixedSpace(const std::string& name, uint32_t parent, uint32_t extra);
   uint32_t SelectedSpace(const std::string& name, uint32_t source, uint32_t extra = 0);
-  // All rows of `source` in the rows of `parent`, which were selected from the source's parent.
+  // A space for all rows of `source` below the rows of `parent`, which were selected from the source's parent.
   uint32_t ExpandedSpace(const std::string& name, uint32_t source, uint32_t parent);
   uint32_t StridedSpace(const std::string& name, uint32_t source, uint32_t stride, uint16_t first = 0,
                         uint16_t last = 0);
@@ -65,7 +65,7 @@ class ModelBuilder {
   uint32_t RandomTensor(uint32_t rows, uint32_t width, DType type = DType::kF32, float scale = 0.2f);
   std::vector<float> TensorValues(uint32_t tensor) const;
 
-  // All inputs come before the first operation.
+  // Inputs and operations return the handle (index) of a value in the program. Inputs come before the first operation.
   uint32_t Input(const std::string& name, uint32_t space, uint32_t width, DType type = DType::kF32);
   uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
               const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal);
@@ -105,7 +105,7 @@ struct TestSession {
   }
   void Run();
   std::vector<float> Output(uint32_t value) const;
-  // The same of an i32 value.
+  // The same for an i32 value.
   std::vector<int32_t> Indices(uint32_t value) const;
   Lengths Segments(uint32_t space) const;
   AlignedBytes fixed, state, scratch;

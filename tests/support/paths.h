@@ -12,7 +12,7 @@ std::string InSource(const std::string& path);
 std::string InData(const std::string& path);
 // A path beside this repository (or in $FOVEA_SHARED_DIR), where published trained models and tokenizers are.
 std::string InShared(const std::string& path);
-// Says which case is not tested when `path`, one of InShared, is not there: the caller then skips the case.
+// Reports which case is not tested if `path`, one of InShared, is absent; the caller then skips the case.
 bool Missing(const std::string& path);
 
 }  // namespace fovea::test

@@ -1,4 +1,4 @@
-// Whisper's rules of times as the original applies them to logits, in double.
+// Whisper's rules for times as the original applies them to logits, in double.
 #ifndef FOVEA_TESTS_SUPPORT_PLAIN_TIME_RULES_H_
 #define FOVEA_TESTS_SUPPORT_PLAIN_TIME_RULES_H_
 

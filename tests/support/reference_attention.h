@@ -83,7 +83,7 @@ inline double Element(const HeadRows& rows, DType type, const HeadRows& scales, 
   }
 }
 
-// To the nearest of 8 bits.
+// Rounds to the nearest number of 8 significant bits.
 inline double ToBf16(double x) {
   int exponent;
   std::frexp(static_cast<float>(x), &exponent);
@@ -131,7 +131,7 @@ class ReferenceRun {
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0) score[key] = Score(row, segment, position, head, first, key);
     }
-    // Only the best keys, the lower position where scores are equal.
+    // Keeps the best keys only; of equal scores the lower position wins.
     std::vector<bool> kept(keys, true);
     if (spec_.pattern.top_k > 0) {
       std::vector<uint32_t> order;
@@ -192,7 +192,7 @@ class ReferenceRun {
       return times;
     }
     if (p.rounds > 0 && keys > p.chunk) {
-      // All rounds' chunks in one circle, each a list of keys.
+      // The chunks of all rounds in one circle, each a list of keys.
       std::vector<std::vector<uint32_t>> circle;
       std::vector<int64_t> own;
       for (uint32_t round = 0; round < p.rounds; ++round) {

@@ -33,7 +33,7 @@ struct ReferenceCell {
     return sum;
   }
 
-  // `product(i, h)` is entry i of the state's part of the gates.
+  // `product(i, h)` is entry i of the product of the weights and the state h.
   using ProductOf = std::function<double(size_t, const std::vector<double>&)>;
   std::vector<double> Step(const float* x, const std::vector<double>& state, const ProductOf& product) const {
     const std::vector<double> h(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(width));

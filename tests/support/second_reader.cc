@@ -1,4 +1,4 @@
-// A second reader of blobs. Numbers are written out as the specification gives them.
+// A second reader of blobs. Constants are written as numbers, as in the specification.
 #include "tests/support/second_reader.h"
 
 #include <string.h>
