@@ -24,7 +24,7 @@ class Choices {
   uint32_t Byte() { return at_ < size_ ? data_[at_++] : 0; }
   uint32_t Below(uint32_t limit) { return limit == 0 ? 0 : Byte() % limit; }
   bool OneIn(uint32_t n) { return Byte() % n == n - 1; }  // never after the end
-  // Below the limit; rarely any number at all.
+  // A number below the limit; rarely any number.
   uint32_t About(uint32_t limit) { return OneIn(64) ? Random(Byte()).Number() : Below(limit); }
 
  private:
@@ -66,7 +66,7 @@ class AttentionProblem {
     uint64_t bytes = 0;                     // from the first to the last
   };
 
-  // Factors of lengths: so large that an array is too long where they are, so small that products stay below 2^64.
+  // Numbers of rows: large enough that some arrays exceed memory, small enough that products stay below 2^64.
   static uint64_t Factor(uint32_t number) { return std::min(number, 1u << 20); }
   uint64_t heads() const { return Factor(std::max(1u, o_.heads)); }
   uint64_t d_k() const { return Factor(o_.d_k); }
@@ -87,7 +87,7 @@ class AttentionProblem {
   // Numbers up to the limit; in rare arrays any numbers.
   int32_t* Ids(uint64_t count, uint32_t limit);
 
-  // The size that a caller's version of a struct has: nearly always ours.
+  // The size of a struct in the caller's version: nearly always the current one.
   template <typename T>
   size_t VersionOf() {
     if (!c_.OneIn(32)) return sizeof(T);
@@ -100,7 +100,7 @@ class AttentionProblem {
         return c_.Below(sizeof(T) / 8 + 1) * size_t{8};
     }
   }
-  // The struct as a caller of that version has it, and not a byte more.
+  // The struct with exactly the size of the caller's version.
   template <typename T>
   const T* Placed(const T& part, size_t version, Guarded* place) const {
     *place = Guarded(std::max(sizeof(size_t), version), Filling::kZeros, 8);

@@ -119,7 +119,7 @@ tools::BlobContent PackedBeyond() {
   return b.content();
 }
 
-// A weight so large that what it makes is no number: rows that do not see it must not show it.
+// A weight so large that its products are infinite: rows that do not see it must not change.
 tools::BlobContent HugeWeight() {
   test::ModelBuilder b(9);
   const test::TinyEncoder encoder = test::BuildTinyEncoder(

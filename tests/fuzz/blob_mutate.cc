@@ -111,7 +111,7 @@ class ContentMutator {
   void AddAttribute() {
     BlobOperation* o = Operation();
     if (o == nullptr) return;
-    // Some of them as such an operation has them elsewhere.
+    // Some attributes of another operation with the same code.
     const BlobOperation* like = Operation();
     if (like != nullptr && like->code == o->code && !like->attributes.empty()) {
       o->attributes.push_back(random_.Pick(like->attributes));
@@ -139,7 +139,7 @@ class ContentMutator {
       for (uint32_t& input : o.inputs) move(input);
     }
   }
-  // An earlier value like another one, if there is any.
+  // An earlier value of the same type and width, if there is one.
   uint32_t Like(const BlobProgram& program, uint32_t value, uint32_t before) {
     for (int attempt = 0; attempt < 12; ++attempt) {
       const uint32_t other = random_.Below(before);
@@ -454,7 +454,7 @@ std::vector<uint8_t> MutateBlob(std::vector<uint8_t> blob, Random& random) {
       for (uint32_t left = 1 + random.Below(4); left > 0; --left) mutator.Mutate();
       return tools::WriteBlob(content);
     } catch (const std::exception&) {
-      // Not to be written so: change the bytes.
+      // The writer refuses it: change the bytes instead.
     }
   }
   std::vector<Section> sections = SectionsOf(blob);

@@ -1,4 +1,4 @@
-// Does with a blob, which may be anything, all that the C interface allows.
+// Uses a blob, which may be anything, in every way that the C interface allows.
 #ifndef FOVEA_TESTS_FUZZ_BLOB_USE_H_
 #define FOVEA_TESTS_FUZZ_BLOB_USE_H_
 
@@ -25,7 +25,7 @@ struct Conditions {
   fovea_barrier barrier = nullptr;
 };
 
-// More memory and work than this is not asked for: a caller would refuse it.
+// Limits of memory and work for one input: a caller would refuse more.
 inline constexpr uint64_t kMaxBlockBytes = uint64_t{12} << 20;
 inline constexpr double kMaxRunWork = 3e7;  // multiplications
 
@@ -40,10 +40,10 @@ class UsedModel {
   fovea_model* model_ = nullptr;
 };
 
-// Everything that can be asked of a model.
+// Reads all information about a model.
 void Inspect(const fovea_model* model, Transcript& transcript);
 
-// How many rows the root and the other input spaces of a session take, which values it keeps, what it taps.
+// The limits of a session for the root and the other input spaces, its kept values and its taps.
 struct SessionChoices {
   SessionChoices(const fovea_model* model, uint32_t program, Random& random);
   fovea_session_options Options(const Conditions& conditions) const;
@@ -73,9 +73,9 @@ class UsedSession {
   bool Run(Random& random);
   // Reads every output that is available now.
   void Read();
-  // Saves, restores what was saved and what is damaged.
+  // Saves the state, restores it, and restores damaged states.
   void SaveAndRestore(Random& random);
-  // Does with the texts that it keeps what can be done between runs.
+  // Changes the texts of the KV cache in every way that is allowed between runs.
   void UseTexts(Random& random);
 
  private:
@@ -104,7 +104,7 @@ void UseGenerator(const fovea_model* model, uint64_t seed, const Conditions& con
 // For blobs that the converter made: generates with the options in their metadata.
 void CheckGenerator(const fovea_model* model, uint64_t seed);
 
-// All of the above but the last. What comes out does not depend on the conditions.
+// Runs all of the above except the last. Outputs must not depend on the conditions.
 Transcript UseBlob(const uint8_t* bytes, uint64_t size, uint64_t seed, const Conditions& conditions,
                    const Conditions& others);
 

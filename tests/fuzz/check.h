@@ -1,4 +1,4 @@
-// A promise that an input broke ends the program, as a sanitizer's finding does.
+// A broken promise ends the program, as a sanitizer's finding does.
 #ifndef FOVEA_TESTS_FUZZ_CHECK_H_
 #define FOVEA_TESTS_FUZZ_CHECK_H_
 

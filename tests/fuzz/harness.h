@@ -16,11 +16,11 @@ using Input = std::vector<uint8_t>;
 
 struct Harness {
   const char* name;  // its folder in corpus/
-  // Any bytes will do. Ends the program where a promise is broken.
+  // Runs an input of any bytes. Ends the program where a promise is broken.
   void (*use)(const uint8_t* data, size_t size);
-  // A well-formed input that differs somewhere, mostly.
+  // An input with changes that is usually still well-formed.
   Input (*mutate)(const Input& input, Random& random);
-  // Well-formed inputs to begin with, and those known to be hard that are too large for a file.
+  // Well-formed inputs to start from, and known hard inputs that are too large for a file.
   std::vector<Input> (*seeds)();
 };
 

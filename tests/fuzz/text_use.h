@@ -1,4 +1,4 @@
-// Does with a tokenizer section and texts, which may be anything, all that fovea/text.h allows.
+// Uses a tokenizer section and texts, which may be anything, in every way that fovea/text.h allows.
 #ifndef FOVEA_TESTS_FUZZ_TEXT_USE_H_
 #define FOVEA_TESTS_FUZZ_TEXT_USE_H_
 

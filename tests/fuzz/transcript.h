@@ -14,7 +14,7 @@ namespace fovea::fuzz {
 class Transcript {
  public:
   void Bytes(const std::string& what, const void* data, uint64_t size);
-  // All that is no number counts as the same.
+  // All NaNs are equal.
   void Floats(const std::string& what, const float* data, uint64_t count);
   void Number(const std::string& what, uint64_t number) { Bytes(what, &number, sizeof(number)); }
   void Text(const std::string& what, const char* text);
