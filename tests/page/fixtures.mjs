@@ -35,7 +35,7 @@ const softmax = (scores) => {
   return exps.map((value) => value / sum);
 };
 
-/** Kinds of heads: each a score for the row and the key at these places. */ */
+/** Kinds of heads: each a score for the row and the key at these places. */
 const HABITS = [(q, k) => (k === q - 1 ? 6 : 0), (q, k) => (k === q ? 6 : 0), (q, k) => (k === 0 ? 5 : 0), () => 0,
   (q, k) => (k === q + 1 ? 6 : 0), (q, k, n) => ((k * 7 + 3) % n === (q * 5) % n ? 6 : 0),
     (q, k) => -Math.abs(q - k) / 2];
@@ -57,7 +57,7 @@ function denseStep(step, rows, heads, keysOf, seed, { type = "f32", causal = fal
 
 const range = (begin, end) => Array.from({ length: end - begin }, (_, i) => begin + i);
 
-/** Words of a text with their places, between two tokens that have none. */ */
+/** Words of a text with their places, between two tokens that have none. */
 function tokensOf(texts, number, frame = ["[CLS]", "[SEP]"]) {
   const found = [...texts[number].matchAll(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)];
   const words = found.map((match) => [match[0].toLowerCase(), [number, match.index, match.index + match[0].length]]);
@@ -216,7 +216,7 @@ function png(width, height, colourAt) {
     chunk("IDAT", deflateSync(lines)), chunk("IEND", Buffer.alloc(0))]);
 }
 
-/** A PNG of a sun over a meadow, `size` pixels wide and high. */ */
+/** A PNG of a sun over a meadow, `size` pixels wide and high. */
 export function imageOf(size) {
   return png(size, size, (x, y) => {
     const [u, v] = [(x * 64) / size, (y * 64) / size], shade = Math.round(v);
@@ -250,7 +250,7 @@ export function picture() {
   return record("A picture of 4 x 4 patches", "vit", "image-classification", { images, spaces, steps });
 }
 
-/** A transcription: frames with times, cross attention, words. */ */
+/** A transcription: frames with times, cross attention, words. */
 export function sound() {
   const frames = 40, words = ["<s>", "two", "small", "steps"], next = random(80);
   const peaks = range(0, 400).flatMap((i) => { const a = Math.abs(Math.sin(i / 30)) * (0.3 + next()); return [-a,

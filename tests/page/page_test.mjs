@@ -63,7 +63,7 @@ const shades = (page, list = ".tokens") => page.evaluate(`[...document.querySele
     value: node.dataset.value === "" ? null : Number(node.dataset.value), label: node.getAttribute("aria-label"),
     shade: getComputedStyle(node).backgroundColor })))`);
 
-/** Compares the panel's table with a Map of the expected numbers. */ */
+/** Compares the panel's table with a Map of the expected numbers. */
 function compareTable({ rows, title }, expected, tolerance) {
   assert.equal(rows.length, expected.size, title);
   for (const { row, value, text } of rows) {
@@ -101,7 +101,7 @@ async function look(path, name) {
   }
 }
 
-/** Rows chosen in each step: the table has the line's numbers, regardless of the step's form. */ */
+/** Rows chosen in each step: the table has the line's numbers, regardless of the step's form. */
 async function compareLines(page, json, tolerance, most = 3) {
   for (const [s, step] of json.steps.entries()) {
     if (step.form === "pattern") continue;

@@ -9,7 +9,7 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", 
   "--disable-ipc-flooding-protection",  // else it ignores a page's address after 200 changes within 10 seconds
   "--remote-debugging-pipe"];
 
-/** Chromium's program; without one, the test ends as skipped and reports that `what` is not tested. */ */
+/** Chromium's program; without one, the test ends as skipped and reports that `what` is not tested. */
 export function chromiumFor(what) {
   const programs = process.env.PATH.split(delimiter).map((place) => join(place, "chromium"));
   const program = programs.find((each) => existsSync(each));

@@ -12,7 +12,7 @@ import { measure } from "fovea/measure";
 const { FOVEA_SOURCE: source, FOVEA_BLOBS: blobs, FOVEA_COMMAND: command } = process.env;
 const program = new URL("./node_modules/fovea/bench.mjs", import.meta.url).pathname;
 
-/** Names of all fields, including fields of nested objects. */ */
+/** Names of all fields, including fields of nested objects. */
 const fieldsOf = (measured, before = "") => Object.entries(measured).flatMap(([name, value]) =>
   [before + name, ...(typeof value === "object" ? fieldsOf(value, `${before}${name}.`) : [])]);
 

@@ -30,7 +30,7 @@ async function ended(count) {
   await Promise.race([Promise.all(all.map(({ exit }) => exit)), late]).finally(() => clearInterval(awake));
 }
 
-/** Expects the same result of `use` for a model with any number of workers. */ */
+/** Expects the same result of `use` for a model with any number of workers. */
 async function sameFor(name, use) {
   const results = [];
   for (const workers of COUNTS) {
