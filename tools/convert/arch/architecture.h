@@ -13,27 +13,27 @@
 namespace fovea::tools {
 
 enum class Task {
-  kEmbedding,  // hidden states, and the pooler's output where there is one
-  kEncoder,    // the same of the encoder, whatever else the model has
-  kBackbone,   // hidden states only, no output yet: another file goes on from the last value
+  kEmbedding,  // hidden states, and the pooler's output if there is one
+  kEncoder,    // the same for the encoder of a model that has a decoder as well
+  kBackbone,   // hidden states only, no output yet: another file continues from the last value
   kSequenceClassification,
   kTokenClassification,
   kImageClassification,
   kSemanticSegmentation,
-  kText,   // embeddings of texts alone, where a model has them of images, too
+  kText,   // embeddings of texts alone, by a model that also has embeddings of images
   kImage,  // and the other way round
   kMaskedLm,
-  kCausalLm,            // what each token says about the next one, for all tokens in one pass; and generation
-  kSequenceToSequence,  // the same of a decoder that sees what an encoder makes
+  kCausalLm,            // scores of the next token, for all tokens in one pass; and generation
+  kSequenceToSequence,  // the same for a decoder with cross-attention to an encoder
   kAudioClassification,
-  kCtc,  // what each frame of sound says, or nothing (connectionist temporal classification)
+  kCtc,  // scores of characters or blank for each frame of audio (connectionist temporal classification)
 };
 
 struct Checkpoint {
-  std::string directory;  // empty: there is none
+  std::string directory;  // empty: the model is not in a directory
   Config config;
   Task task;
-  std::string image_size = "";  // "HxW" in place of the configured one
+  std::string image_size = "";  // "HxW" in place of the configured size
 };
 
 // Adds spaces, programs and metadata; description.weights already has the stored tensors.
@@ -44,29 +44,28 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 #include "tools/convert/arch/architecture_list.inc"
 #undef FOVEA_ARCHITECTURE
 
-// How a model is read, if not as its directory says.
+// Options for reading a model, in place of the settings of its directory.
 struct Reading {
   // "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm", "image-classification",
   // "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm", "seq2seq-lm".
   std::string task = "";
-  // Of images, "HxW"; several: a program for each, the first with the plain name, others with their size after it.
+  // "HxW"; several: a program for each size, the first with the plain name, further ones with their size after it.
   std::vector<std::string> image_sizes = {};
-  // The model_type whose file describes it: code of the model's own, or of a type that is not known, is taken to
-  // compute the same.
+  // The model_type to read the model as: custom code (`auto_map`) and an unknown type are taken to compute the same.
   std::string family = "";
-  bool backbone = false;  // hidden states only, see Task
+  bool backbone = false;  // Task::kBackbone
 };
 
 // A directory with config.json, or of sentence-transformers with modules.json.
 Description DescribeDirectory(const std::string& directory, const Reading& reading);
 
-// Warns of the keys that nobody read in the configuration of a part of the model.
+// Warns of the unknown keys in the configuration of a part of the model.
 void WarnOfUnknown(const Config& config, const std::string& part, Description& description);
 
 // The parts of DescribeDirectory.
 Description DescribeTransformer(const std::string& directory, const Reading& reading);
 Description DescribeSentenceTransformer(const std::string& directory, const std::string& family);
-// The same of any configuration and weights; `directory` is empty where they lie in none.
+// The same for any configuration and weights; `directory` is empty if they are not in one.
 using AddWeights = std::function<void(Weights& weights)>;
 Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
                           const Reading& reading);

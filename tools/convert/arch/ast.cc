@@ -1,5 +1,5 @@
 // Audio spectrogram transformer: a spectrogram of fixed length in overlapping patches, after a class and a distillation
-// token, through the layers of ViT; what both tokens say is averaged.
+// token, through the layers of ViT; the rows of both tokens are averaged.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/sound_front.h"
 #include "tools/convert/arch/vit.h"
@@ -59,7 +59,7 @@ std::string AddPatches(const Spectrogram& s, ProgramBuilder& builder, const std:
   return sum;
 }
 
-// What is added to each row: tokens or the bias of patches, and positions.
+// The table that is added to the rows: tokens or the bias of patches, and positions.
 Constant RowTable(const Spectrogram& s, const std::string& at, const Weights& weights) {
   const Constant positions = weights.Get(at + "position_embeddings");
   if (positions.rows != s.rows()) {
@@ -73,6 +73,8 @@ Constant RowTable(const Spectrogram& s, const std::string& at, const Weights& we
 
 }  // namespace
 
+// The original: transformers/models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py:
+// ASTModel.
 void DescribeAst(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -109,7 +111,7 @@ void DescribeAst(const Checkpoint& checkpoint, Description& description) {
   }
   RefuseBiases(checkpoint, weights, "qkv_bias", true,
                {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
-  for (const char* key : {"hidden_size", "intermediate_size"}) config.Get(key);  // follow from the tensors
+  config.Ignore({"hidden_size", "intermediate_size"});  // follow from the tensors
   description.must_use = {at, prefix + "encoder.", prefix + "layernorm."};
 
   ProgramBuilder builder(checkpoint, description, stack.norms, SpacesOf(stack), InputOf(stack));

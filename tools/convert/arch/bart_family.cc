@@ -19,33 +19,32 @@ class Family {
  public:
   Family(const BartLike& family, const Config& config, Description& description)
       : family_(family), config_(config), description_(description) {
-    // What follows from the tensors, or concerns training.
-    for (const char* key : {"encoder_ffn_dim",
-                            "decoder_ffn_dim",
-                            "encoder_layerdrop",
-                            "decoder_layerdrop",
-                            "init_std",
-                            "is_encoder_decoder",
-                            "num_hidden_layers",
-                            "max_position_embeddings",
-                            "max_encoder_position_embeddings",
-                            "max_decoder_position_embeddings",
-                            "classif_dropout",
-                            "decoder_vocab_size",
-                            "share_encoder_decoder_embeddings",
-                            "encoder_layers",
-                            "decoder_layers",
-                            "decoder_attention_heads",
-                            "d_model",
-                            "static_position_embeddings",
-                            "extra_pos_embeddings",
-                            "add_final_layer_norm",
-                            "normalize_before",
-                            "normalize_embedding",
-                            "add_bias_logits",
-                            "force_bos_token_to_be_generated"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors; numbers of layers and positions are read for one side only, or by another key; the
+    // remaining keys concern training, or repeat the family's switches in files of older versions.
+    config_.Ignore({"encoder_ffn_dim",
+                    "decoder_ffn_dim",
+                    "encoder_layerdrop",
+                    "decoder_layerdrop",
+                    "init_std",
+                    "is_encoder_decoder",
+                    "num_hidden_layers",
+                    "max_position_embeddings",
+                    "max_encoder_position_embeddings",
+                    "max_decoder_position_embeddings",
+                    "classif_dropout",
+                    "decoder_vocab_size",
+                    "share_encoder_decoder_embeddings",
+                    "encoder_layers",
+                    "decoder_layers",
+                    "decoder_attention_heads",
+                    "d_model",
+                    "static_position_embeddings",
+                    "extra_pos_embeddings",
+                    "add_final_layer_norm",
+                    "normalize_before",
+                    "normalize_embedding",
+                    "add_bias_logits",
+                    "force_bos_token_to_be_generated"});
   }
 
   LayerStack Stack(const std::string& side) {
@@ -66,7 +65,7 @@ class Family {
       const std::string layer = fmt::format("{}layers.{}.", at, i);
       stack.layers.push_back(Layer(layer, stack.causal));
     }
-    if (family_.windows && !stack.causal) SeeWindows(at, stack);
+    if (family_.windows && !stack.causal) AttendAsLongformer(at, stack);
     return stack;
   }
 
@@ -86,8 +85,8 @@ class Family {
     }
   }
 
-  // Layers attend as Longformer's do.
-  void SeeWindows(const std::string& at, LayerStack& stack) {
+  // Layers attend as Longformer's do, and name their projections so.
+  void AttendAsLongformer(const std::string& at, LayerStack& stack) {
     const auto count = static_cast<uint32_t>(stack.layers.size());
     for (uint32_t i = 0; i < count; ++i) {
       AttentionNames& names = stack.layers[i].attention;
@@ -98,19 +97,11 @@ class Family {
       names.value = projections + "value";
       names.output = self + "output";
     }
-    stack.spaces = {GlobalRowsSpace(false)};
-    stack.begin = [](ProgramBuilder& b) { AddGlobalRows(b, false); };
-    stack.attend = [sides = LongformerSides(config_, count), &description = description_](ProgramBuilder& b,
-                                                                                          const StackSite& site) {
-      const AttentionNames& names = site.stack.layers[site.layer].attention;
-      return AddLongformerAttention({site.stack.heads, sides[site.layer], site.in, names.query, names.key, names.value,
-                                     site.at, site.stack.prefix, site.layer},
-                                    b, description);
-    };
+    SeeWindows(LongformerSides(config_, count), false, description_, stack);
   }
 
   static AttentionNames Attention(const std::string& at) {
-    return {"", at + "q_proj", at + "k_proj", at + "v_proj", at + "out_proj", "", "", "", ""};
+    return {.query = at + "q_proj", .key = at + "k_proj", .value = at + "v_proj", .output = at + "out_proj"};
   }
 
   StackLayer Layer(const std::string& at, bool decodes) const {
@@ -156,12 +147,14 @@ void SetPositions(const LayerStack& stack, Description& description) {
   description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
 }
 
+// The original: transformers/models/bart/modeling_bart.py: BartForConditionalGeneration.
 void DescribeBart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.first_position = 2;
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/led/modeling_led.py: LEDForConditionalGeneration.
 void DescribeLed(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.prefix = "led.";
@@ -169,6 +162,7 @@ void DescribeLed(const Checkpoint& checkpoint, Description& description) {
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/mbart/modeling_mbart.py: MBartForConditionalGeneration.
 void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.first_position = 2;
@@ -176,12 +170,14 @@ void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/marian/modeling_marian.py: MarianMTModel.
 void DescribeMarian(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.sinusoidal = true;
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/pegasus/modeling_pegasus.py: PegasusForConditionalGeneration.
 void DescribePegasus(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.sinusoidal = true;
@@ -189,12 +185,15 @@ void DescribePegasus(const Checkpoint& checkpoint, Description& description) {
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/blenderbot_small/modeling_blenderbot_small.py:
+// BlenderbotSmallForConditionalGeneration.
 void DescribeBlenderbotSmall(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.decoder_norms_words = true;
   Describe(family, checkpoint, description);
 }
 
+// The original: transformers/models/m2m_100/modeling_m2m_100.py: M2M100ForConditionalGeneration.
 void DescribeM2m100(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.sinusoidal = true;
@@ -204,7 +203,7 @@ void DescribeM2m100(const Checkpoint& checkpoint, Description& description) {
   Describe(family, checkpoint, description);
 }
 
-// CTranslate2's character model with BART's names: a vocabulary on each side, a list of characters, a head of its own.
+// CTranslate2's character model with BART's names: a list of characters as vocabulary on each side, an untied head.
 void DescribeTransformerEncoderDecoder(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   for (const auto& [key, value] : std::initializer_list<std::pair<const char*, Json>>{{"normalize_before", true},
@@ -227,12 +226,10 @@ void DescribeTransformerEncoderDecoder(const Checkpoint& checkpoint, Description
     }
   }
   Describe(family, checkpoint, description);
-  // What follows from the tensors, or tells of the files.
-  for (const char* key : {"source_vocab_size", "target_vocab_size", "target_unk_token_id", "head_dim", "task",
-                          "embedding_scale", "position_embedding_type", "share_source_target_embeddings",
-                          "lm_head_bias", "weight_names", "linear_weight_layout"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys describe the files and their tensors.
+  config.Ignore({"source_vocab_size", "target_vocab_size", "target_unk_token_id", "head_dim", "task", "embedding_scale",
+                 "position_embedding_type", "share_source_target_embeddings", "lm_head_bias", "weight_names",
+                 "linear_weight_layout"});
   description.tokenizer = {{"type", "characters"},
                            {"file", "source_vocab.json"},
                            {"unknown", "each"},

@@ -10,8 +10,8 @@
 namespace fovea::tools {
 namespace {
 
-// Distances between patches are numbers: their places stand in rows of 2 * columns - 1. The class token's place is out
-// of reach of all others.
+// Distances between patches are numbers: differences of coordinates in rows of 2 * columns - 1. The class token's
+// coordinate is farther from the patches than any patch.
 class PatchDistances {
  public:
   explicit PatchDistances(const ImageInput& image) : trained_(image.trained_patches()), patches_(image.patches()) {}
@@ -48,9 +48,9 @@ class PatchDistances {
 
  private:
   static Grid Offsets(Grid grid) { return {2 * grid.rows - 1, 2 * grid.columns - 1}; }
-  // Of a table of a single row, too.
-  static Constant Rows(const Constant& of, const std::vector<uint32_t>& rows) {
-    return of.rows == 1 ? of : Pick(of, rows);
+  // Pick, also for a table of a single row.
+  static Constant Rows(const Constant& table, const std::vector<uint32_t>& rows) {
+    return table.rows == 1 ? table : Pick(table, rows);
   }
 
   Grid trained_, patches_;
@@ -112,6 +112,8 @@ LayerStack BeitStack(const Checkpoint& checkpoint, const std::string& prefix, co
 
 }  // namespace
 
+// The original: transformers/models/beit/modeling_beit.py: BeitModel;
+// transformers/models/data2vec/modeling_data2vec_vision.py: Data2VecVisionModel.
 void DescribeBeit(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   const Weights& weights = description.weights;
@@ -122,13 +124,11 @@ void DescribeBeit(const Checkpoint& checkpoint, Description& description) {
   if (!classifies && checkpoint.task != Task::kEmbedding) Fail("{} has embeddings or classes of images only", base);
   const ImageInput image(checkpoint, PartialPatches::kDropped, {224, 16});
   const LayerStack stack = BeitStack(checkpoint, prefix, image, description);
-  // What follows from the tensors, concerns training or another head.
-  for (const char* key :
-       {"add_fpn", "auxiliary_channels", "auxiliary_concat_input", "auxiliary_loss_weight", "auxiliary_num_convs",
-        "drop_path_rate", "hidden_size", "intermediate_size", "out_features", "out_indices", "pool_scales",
-        "reshape_hidden_states", "semantic_loss_ignore_index", "stage_names", "use_auxiliary_head", "use_mask_token"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys concern training, backbones and the head for segmentation.
+  config.Ignore({"add_fpn", "auxiliary_channels", "auxiliary_concat_input", "auxiliary_loss_weight",
+                 "auxiliary_num_convs", "drop_path_rate", "hidden_size", "intermediate_size", "out_features",
+                 "out_indices", "pool_scales", "reshape_hidden_states", "semantic_loss_ignore_index", "stage_names",
+                 "use_auxiliary_head", "use_mask_token"});
 
   ProgramBuilder builder(checkpoint, description, stack.norms, SpacesOf(stack), InputOf(stack));
   const std::string last = AddStack(stack, builder);

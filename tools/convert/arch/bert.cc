@@ -1,12 +1,13 @@
 // BERT.
-#include "tools/convert/arch/post_norm_encoder.h"
+#include "tools/convert/arch/bert_family.h"
 
 namespace fovea::tools {
 
+// The original: transformers/models/bert/modeling_bert.py: BertModel.
 void DescribeBert(const Checkpoint& checkpoint, Description& description) {
-  PostNormEncoder encoder = BertFromConfig(checkpoint.config);
-  encoder.prefix = "bert";
-  DescribePostNormEncoder(encoder, checkpoint, description);
+  BertLike family = BertFromConfig(checkpoint.config);
+  family.prefix = "bert";
+  DescribeBertLike(family, checkpoint, description);
 }
 
 }  // namespace fovea::tools

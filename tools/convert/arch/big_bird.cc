@@ -1,13 +1,13 @@
 // BigBird: BERT whose rows see, in blocks, their neighbours, the first and the last block and some that are chosen at
 // random. The published code chooses while training only; otherwise each of its choices is block 0, which then counts
-// again. A file beside the weights may say what was chosen.
+// again. random_blocks.safetensors beside the weights may hold other choices.
 #include <math.h>
 
 #include <filesystem>
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
-#include "tools/convert/arch/post_norm_encoder.h"
+#include "tools/convert/arch/bert_family.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -17,12 +17,12 @@ const char kChoices[] = "random_blocks.safetensors";
 
 struct Blocks {
   uint32_t size = 0;
-  uint32_t random = 0;                   // chosen ones for each block of rows
-  std::string table;                     // what all layers share, or
-  std::vector<std::string> layer_table;  // for each layer and head
+  uint32_t random = 0;                   // chosen blocks for each block of rows
+  std::string table;                     // a tensor that all layers share; or
+  std::vector<std::string> layer_table;  // a tensor for each layer, by heads
 };
 
-// Tensor <layer> [heads, rows, random]: what block 1, 2, .. of the rows sees.
+// Tensor <layer> [heads, rows, random]: the blocks that block 1, 2 and so on of the rows sees.
 Constant ChoicesOf(const SafetensorsReader& file, uint32_t layer, uint32_t heads, uint32_t random) {
   const StoredTensor& stored = file.Get(std::to_string(layer));
   const bool whole = stored.type == ElementType::kI32 || stored.type == ElementType::kI64;
@@ -39,7 +39,7 @@ Constant ChoicesOf(const SafetensorsReader& file, uint32_t layer, uint32_t heads
   return Indices(heads * static_cast<uint32_t>(stored.shape[1]), random, values);
 }
 
-Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, Weights& weights) {
+Blocks ReadBlocks(const Checkpoint& checkpoint, const LayerStack& stack, Weights& weights) {
   const Config& config = checkpoint.config;
   Blocks blocks;
   blocks.size = config.Number("block_size", 64);
@@ -52,9 +52,9 @@ Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, 
   const std::filesystem::path path = std::filesystem::path(checkpoint.directory) / kChoices;
   if (std::filesystem::exists(path)) {
     const SafetensorsReader file(path.string());
-    for (uint32_t i = 0; i < encoder.layers; ++i) {
+    for (uint32_t i = 0; i < stack.layers.size(); ++i) {
       blocks.layer_table.push_back(fmt::format("random_blocks.{}", i));
-      weights.Add(blocks.layer_table.back(), ChoicesOf(file, i, encoder.heads, blocks.random));
+      weights.Add(blocks.layer_table.back(), ChoicesOf(file, i, stack.heads, blocks.random));
     }
     return blocks;
   }
@@ -64,50 +64,49 @@ Blocks ReadBlocks(const Checkpoint& checkpoint, const PostNormEncoder& encoder, 
   return blocks;
 }
 
+// The pattern: neighbouring blocks, the first and the last block, and the chosen ones.
+void SeeBlocks(const Blocks& blocks, Description& description, LayerStack& stack) {
+  stack.attend = [=, &description](ProgramBuilder& b, const StackSite& site) {
+    Json attributes = {{"heads", site.stack.heads},  {"pattern", "window"},
+                       {"block", blocks.size},       {"left", blocks.size},
+                       {"right", blocks.size},       {"global_first", blocks.size},
+                       {"global_last", blocks.size}, {"full_up_to", (5 + uint64_t{2} * blocks.random) * blocks.size}};
+    const bool by_head = !blocks.layer_table.empty();
+    if (by_head) attributes["layout_by_head"] = true;
+    const std::string& at = site.at;
+    const std::string name = fmt::format("attentions.{}", site.layer);
+    // If a block is chosen twice, the original's attention map has the weights of the second time.
+    if (!by_head && blocks.random > 0) {
+      description.SetMetadata("layout." + name, fmt::format("repeated {} {} {}", blocks.size, blocks.random + 1,
+                                                            attributes["full_up_to"].dump()));
+    }
+    return b.Attention(name, {at + "query", at + "key", at + "value"},
+                       {.blocks = by_head ? blocks.layer_table[site.layer] : blocks.table}, at + "attended",
+                       attributes);
+  };
+}
+
 }  // namespace
 
+// The original: transformers/models/big_bird/modeling_big_bird.py: BigBirdModel.
 void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = BertFromConfig(config, "gelu_new");
-  encoder.prefix = "bert";
-  if (config.Flag("rescale_embeddings", false)) encoder.word_scale = sqrt(config.Number("hidden_size"));
-  encoder.pooler = "pooler";
-  encoder.sequence.dense = "classifier.dense";
-  encoder.sequence.activation = encoder.activation;
-  encoder.sequence.out = "classifier.out_proj";
+  BertLike family = BertFromConfig(config, "gelu_new");
+  family.prefix = "bert";
+  if (config.Flag("rescale_embeddings", false)) family.word_scale = sqrt(config.Number("hidden_size"));
+  family.pooler = "pooler";
+  family.sequence = {.dense = "classifier.dense", .activation = family.activation, .out = "classifier.out_proj"};
   RefuseBiases(checkpoint, description.weights, "use_bias", true,
                {"attention.self.query", "attention.self.key", "attention.self.value"});
-
+  LayerStack stack = BertStack(family, description);
   const std::string type = config.Text("attention_type", "block_sparse");
   if (type == "block_sparse") {
-    const Blocks blocks = ReadBlocks(checkpoint, encoder, description.weights);
-    encoder.attention = [=, heads = encoder.heads, &description](ProgramBuilder& b, const AttentionSite& site) {
-      Json attributes = {{"heads", heads},
-                         {"pattern", "window"},
-                         {"block", blocks.size},
-                         {"left", blocks.size},
-                         {"right", blocks.size},
-                         {"global_first", blocks.size},
-                         {"global_last", blocks.size},
-                         {"full_up_to", (5 + uint64_t{2} * blocks.random) * blocks.size}};
-      const bool by_head = !blocks.layer_table.empty();
-      if (by_head) attributes["layout_by_head"] = true;
-      const std::string& at = site.at;
-      const std::string name = fmt::format("attentions.{}", site.layer);
-      // The published code writes the weights of a block over those of the same block chosen again.
-      if (!by_head && blocks.random > 0) {
-        description.SetMetadata("layout." + name, fmt::format("repeated {} {} {}", blocks.size, blocks.random + 1,
-                                                              attributes["full_up_to"].dump()));
-      }
-      return b.Attention(name, {at + "query", at + "key", at + "value"},
-                         {"", "", "", by_head ? blocks.layer_table[site.layer] : blocks.table}, at + "attended",
-                         attributes);
-    };
+    SeeBlocks(ReadBlocks(checkpoint, stack, description.weights), description, stack);
   } else if (type != "original_full") {
     Fail("config.json: attention_type {} is not supported", type);
   }
-  for (const char* key : {"block_size", "num_random_blocks"}) config.Get(key);
-  DescribePostNormEncoder(encoder, checkpoint, description);
+  config.Ignore({"block_size", "num_random_blocks"});  // numbers of block_sparse that original_full does not read
+  DescribeStack(stack, checkpoint, description);
 }
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// The list of architectures, and what fits a model that none of them is named after.
+// The list of architectures, and the search for one that fits a model of an unknown type.
 #include "tools/convert/arch/choose_architecture.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string LettersOf(const std::string& name) {
   return letters;
 }
 
-// Of several types that one file reads, the one that it is named after, else the first.
+// For each file one of its types: the one that it is named after, else the first.
 std::vector<Architecture> OneOfEachFile() {
   std::vector<Architecture> chosen;
   for (const Architecture& architecture : kArchitectures) {

@@ -71,14 +71,17 @@ void DescribePicture(const Checkpoint& checkpoint, const std::string& program, D
 
 }  // namespace
 
+// The original: transformers/models/clip/modeling_clip.py: CLIPModel.
 void DescribeClip(const Checkpoint& checkpoint, Description& description) {
   DescribeTowers({DescribeText, DescribePicture, "softmax"}, checkpoint, description);
 }
 
+// The original: transformers/models/clip/modeling_clip.py: CLIPTextModelWithProjection.
 void DescribeClipText(const Checkpoint& checkpoint, Description& description) {
   DescribeText(checkpoint, "encode", description);
 }
 
+// The original: transformers/models/clip/modeling_clip.py: CLIPVisionModelWithProjection.
 void DescribeClipVision(const Checkpoint& checkpoint, Description& description) {
   DescribePicture(checkpoint, "encode", description);
 }

@@ -33,7 +33,7 @@ class Writer {
   void Fill(const char* name, const std::string& row) {
     b_.Op("fill", {}, {row}, At(name), Json::object(), norm_.clips);
   }
-  // Of all numbers of a clip, times `sign`. `bias`: a tensor that is added to their sum over the columns.
+  // The mean of all numbers of a clip, times `sign`. `bias`: a tensor that is added to their sum over the columns.
   std::string Average(const std::string& in, const std::string& name, const std::string& bias, double sign) {
     b_.Op("pool", {in}, {}, At(name + ".columns"), {{"kind", "mean"}}, norm_.clips);
     std::vector<std::string> tensors = {Tensor("ones")};

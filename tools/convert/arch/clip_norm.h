@@ -9,7 +9,7 @@
 namespace fovea::tools {
 
 struct ClipNorm {
-  std::string name;  // of weight and bias
+  std::string name;  // without ".weight" and ".bias"
   double epsilon = 0;
   std::string clips, rows;  // spaces: of clips, and of what is normed
 };

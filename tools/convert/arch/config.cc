@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Ranges of whole numbers. A key that is not here has at most the width of a value.
+// Ranges of whole numbers. A key that is not listed is at most the width of a value.
 constexpr WholeRange kLayers = {0, 1024}, kHeads = {1, 4096}, kSizes = {1, kMaxWidth}, kPositions = {1, kMaxRecords};
 const std::map<std::string, WholeRange> kRanges = {
     {"num_hidden_layers", kLayers},
@@ -49,7 +49,7 @@ const std::map<std::string, WholeRange> kRanges = {
     {"relative_attention_max_distance", kPositions},
 };
 
-// The same of real numbers; a key that is not here has that of f32.
+// The same for real numbers; a key that is not listed has the range of f32.
 const std::map<std::string, RealRange> kRealRanges = {
     {"layer_norm_eps", {0, 1}}, {"layer_norm_epsilon", {0, 1}},         {"rms_norm_eps", {0, 1}},
     {"norm_eps", {0, 1}},       {"query_pre_attn_scalar", {1e-6, 1e9}},
@@ -61,8 +61,8 @@ Range RangeOf(const std::map<std::string, Range>& ranges, const std::string& key
   return found == ranges.end() ? otherwise : found->second;
 }
 
-// Keys that concern training, generation, storage or provenance. Older versions of the library wrote all that it does
-// unless it is asked to do something else.
+// Keys that concern training, generation, storage or provenance. Older versions of the library wrote all defaults of
+// generation into config.json.
 const char* const kHarmless[] = {
     "bad_words_ids",
     "begin_suppress_tokens",
@@ -207,6 +207,8 @@ void Config::Only(const std::string& key, const Json& supported) const {
   const Json& value = Get(key);
   if (!value.is_null() && value != supported) Fail("{}: {} {} is not supported", path_, key, Shown(value));
 }
+
+void Config::Ignore(const std::vector<std::string>& keys) const { read_.insert(keys.begin(), keys.end()); }
 
 std::vector<std::string> Config::Unknown() const {
   std::vector<std::string> unknown;

@@ -9,8 +9,8 @@ namespace {
 
 uint32_t Kernel(const Convolution& convolution, const Constant& weight) {
   if (convolution.in == 0 || weight.width % convolution.in != 0) {
-    Fail("tensor {}.weight has filters of {} numbers, which are not those of {} channels", convolution.name,
-         weight.width, convolution.in);
+    Fail("tensor {}.weight has filters of {} numbers, not of {} channels", convolution.name, weight.width,
+         convolution.in);
   }
   return weight.width / convolution.in;
 }

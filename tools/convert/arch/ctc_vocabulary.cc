@@ -1,4 +1,4 @@
-// What the scores of a CTC model stand for.
+// The characters that the scores of a CTC model are for.
 #include "tools/convert/arch/ctc_vocabulary.h"
 
 #include <filesystem>
@@ -39,13 +39,13 @@ class Vocabulary {
     AddListed(config_.view()["added_tokens_decoder"]);
     const std::pair<const char*, const char*> specials[] = {
         {"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
-    // Special tokens that no file has come after all others.
+    // Special tokens that no file lists come last.
     for (const auto& [key, name] : specials) {
       const std::string token = Special(key, name);
       if (!token.empty() && ids_.count(token) == 0) Add(token, static_cast<uint32_t>(ids_.size()));
     }
     const std::string pad = Special("pad_token", "<pad>");
-    if (pad.empty()) Fail("{}: there is no pad_token, which stands for blanks", config_.path());
+    if (pad.empty()) Fail("{}: there is no pad_token, which is the blank of CTC", config_.path());
     blank_ = ids_.at(pad);
   }
 

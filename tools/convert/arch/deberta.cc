@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "tools/base/fail.h"
-#include "tools/convert/arch/post_norm_encoder.h"
+#include "tools/convert/arch/bert_family.h"
 #include "tools/convert/arch/rotary.h"
 #include "tools/convert/constants.h"
 
@@ -44,58 +44,55 @@ uint32_t Set(const Config& config, const char* key, uint32_t otherwise) {
   return value < 1 ? otherwise : config.Number(key);
 }
 
-// What attention takes of the distance: score = scale * (q . k + q . key(distance) + k . query(distance)). One table of
-// buckets serves both: what a query adds to a key's part is looked up by the distance of the same two tokens.
+// The part of attention that depends on distances: score = scale * (q . k + q . key(distance) + k . query(distance)).
+// One table of buckets serves both: what a query adds to a key's part is looked up by the distance of the same two
+// tokens.
 class Distances {
  public:
-  // `first`: of the first DeBERTa.
-  Distances(const Checkpoint& checkpoint, Description& description, const PostNormEncoder& encoder, bool first)
-      : config_(checkpoint.config),
-        weights_(description.weights),
-        prefix_(StoredPrefix(encoder, weights_)),
-        first_(first) {
+  // `encoder`: names of the encoder's tensors begin with it. `first`: the first DeBERTa.
+  Distances(const Config& config, const LayerStack& stack, const std::string& encoder, bool first, Weights& weights)
+      : config_(config), weights_(weights), first_(first) {
     const Json& types = config_.Get("pos_att_type");
     from_query_ = Names(types, "c2p");
     from_key_ = Names(types, "p2c");
-    // The first one divides by what it is told, whether it is used or not.
+    // The first one divides by the number of configured parts, used or not.
     parts_ = 1 + (first ? static_cast<uint32_t>(PartsOf(types).size()) : (from_query_ ? 1u : 0) + (from_key_ ? 1u : 0));
     shared_ = !first && config_.Flag("share_att_key", false);
-    heads_ = encoder.heads;
-    if (config_.Flag("relative_attention", false)) AddTables(encoder);
+    heads_ = stack.heads;
+    if (config_.Flag("relative_attention", false)) AddTables(encoder, stack.norms.epsilon);
   }
 
   uint32_t parts() const { return parts_; }
 
-  std::vector<std::string> Tensors(const LayerNames& names) {
-    if (embeddings_.rows == 0 || !told()) return {};
-    const std::string at = prefix_ + names.query.substr(0, names.query.find(".self.") + 6);
-    std::vector<std::string> tensors(8);
-    if (from_query_) tensors[5] = Project(prefix_ + names.key, at + (first_ ? "pos_proj" : "pos_key_proj"));
-    if (from_key_) tensors[6] = Project(prefix_ + names.query, at + (first_ ? "pos_q_proj" : "pos_query_proj"));
-    tensors[7] = kBuckets;
+  // Tensors of a layer's attention.
+  AttentionTensors Tensors(const AttentionNames& names) {
+    if (embeddings_.rows == 0 || !used()) return {};
+    const std::string at = names.query.substr(0, names.query.find(".self.") + 6);
+    AttentionTensors tensors = {.buckets = kBuckets};
+    if (from_query_) tensors.relative_keys = Project(names.key, at + (first_ ? "pos_proj" : "pos_key_proj"));
+    if (from_key_) tensors.relative_queries = Project(names.query, at + (first_ ? "pos_q_proj" : "pos_query_proj"));
     return tensors;
   }
 
  private:
   static constexpr const char* kBuckets = "encoder.distance_buckets";
 
-  bool told() const { return from_query_ || from_key_; }
+  bool used() const { return from_query_ || from_key_; }
 
-  void AddTables(const PostNormEncoder& encoder) {
+  void AddTables(const std::string& encoder, double epsilon) {
     const uint32_t positions = config_.Number("max_position_embeddings", 512);
     const uint32_t most = Set(config_, "max_relative_positions", positions);
     const uint32_t buckets = first_ ? 0 : Set(config_, "position_buckets", 0);
     const uint32_t span = buckets == 0 ? most : buckets;
-    const std::string at = prefix_ + encoder.stack + ".";
-    embeddings_ = Slice(weights_.Get(at + "rel_embeddings.weight"), {0, 2 * span});
+    embeddings_ = Slice(weights_.Get(encoder + "rel_embeddings.weight"), {0, 2 * span});
     const Json norm = first_ ? Json() : config_.Get("norm_rel_ebd");
     if (Names(norm, "layer_norm")) {
-      embeddings_ = LayerNorm(embeddings_, weights_.Get(at + "LayerNorm.weight"), weights_.Get(at + "LayerNorm.bias"),
-                              encoder.epsilon);
+      embeddings_ = LayerNorm(embeddings_, weights_.Get(encoder + "LayerNorm.weight"),
+                              weights_.Get(encoder + "LayerNorm.bias"), epsilon);
     } else if (!norm.is_null() && norm != "none") {
       Fail("config.json: norm_rel_ebd {} is not supported", norm.dump());
     }
-    if (!told()) return;
+    if (!used()) return;
     DistanceBucketsSpec spec;
     spec.span = span;
     if (buckets != 0) {
@@ -105,8 +102,7 @@ class Distances {
     weights_.Add(kBuckets, DistanceBuckets(spec));
   }
 
-  // The embeddings as the layer `content` projects tokens, or as a layer of their own does: [heads * buckets, head
-  // size].
+  // The embeddings, projected by layer `content`, as tokens are, or by layer `own`: [heads * buckets, head size].
   std::string Project(const std::string& content, const std::string& own) {
     const std::string layer = shared_ ? content : own, name = own + ".distances";
     const Constant weight = weights_.Get(layer + ".weight");
@@ -120,88 +116,117 @@ class Distances {
 
   const Config& config_;
   Weights& weights_;
-  const std::string prefix_;
   const bool first_;
   bool from_query_ = false, from_key_ = false, shared_ = false;
   uint32_t parts_ = 1, heads_ = 0;
   Constant embeddings_;
 };
 
-// The first DeBERTa stores query, key and value of a head after those of the one before; keys have no bias.
-void SplitProjections(const Config& config, const PostNormEncoder& encoder, Weights& weights) {
-  const uint32_t size = HeadSize(config, "hidden_size", encoder.heads);
-  for (uint32_t i = 0; i < encoder.layers; ++i) {
-    const std::string at = fmt::format("{}encoder.layer.{}.attention.self.", StoredPrefix(encoder, weights), i);
-    SplitGroups(weights, at + "in_proj", encoder.heads, 1, size);
+// The first DeBERTa stores rows head by head: query, key, value. Keys have no bias.
+void SplitProjections(const BertLike& family, uint32_t size, Weights& weights) {
+  for (uint32_t i = 0; i < family.layers; ++i) {
+    const std::string at = fmt::format("{}encoder.layer.{}.attention.self.", RootOf(family, weights), i);
+    SplitGroups(weights, at + "in_proj", family.heads, 1, size);
     weights.Add(at + "in_proj.query.bias", weights.Get(at + "q_bias"));
     weights.Add(at + "in_proj.value.bias", weights.Get(at + "v_bias"));
   }
 }
 
-void Describe(const Checkpoint& checkpoint, Description& description, bool first) {
-  const Config& config = checkpoint.config;
-  Weights& weights = description.weights;
-  PostNormEncoder encoder = EncoderFromConfig(config);
-  encoder.prefix = "deberta";
-  encoder.epsilon = config.Real("layer_norm_eps", 1e-7);
-  encoder.positioned = config.Flag("position_biased_input", true);
-  if (!encoder.positioned) {
-    description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 512)));
-  }
-  encoder.layer = [=](uint32_t i) {
-    const std::string at = fmt::format("encoder.layer.{}.", i), self = at + "attention.self.";
-    return LayerNames{self + (first ? "in_proj.query" : "query_proj"),
-                      self + (first ? "in_proj.key" : "key_proj"),
-                      self + (first ? "in_proj.value" : "value_proj"),
-                      at + "attention.output.dense",
-                      at + "attention.output.LayerNorm",
-                      at + "intermediate.dense",
-                      at + "output.dense",
-                      at + "output.LayerNorm"};
+BertLike ReadFamily(const Config& config, bool first, const Weights& weights) {
+  BertLike family = EncoderFromConfig(config);
+  family.prefix = "deberta";
+  family.epsilon = config.Real("layer_norm_eps", 1e-7);
+  family.positioned = config.Flag("position_biased_input", true);
+  family.layer = [first, layer = family.layer](const std::string& root, uint32_t i) {
+    StackLayer named = layer(root, i);
+    const std::string self = fmt::format("{}encoder.layer.{}.attention.self.", root, i);
+    named.attention.query = self + (first ? "in_proj.query" : "query_proj");
+    named.attention.key = self + (first ? "in_proj.key" : "key_proj");
+    named.attention.value = self + (first ? "in_proj.value" : "value_proj");
+    return named;
   };
-  const std::string prefix = StoredPrefix(encoder, weights);
-  if (weights.Has(prefix + "embeddings.embed_proj.weight")) {
-    encoder.projection = "embeddings.embed_proj";
-    encoder.projects_before_norm = true;
+  if (weights.Has(RootOf(family, weights) + "embeddings.embed_proj.weight")) {
+    family.projection = "embeddings.embed_proj";
+    family.projected = Projected::kSumWithPositions;
   }
-  if (first) SplitProjections(config, encoder, weights);
-  Distances distances(checkpoint, description, encoder, first);
-  encoder.attention = [&](ProgramBuilder& b, const AttentionSite& site) {
-    const uint32_t width = weights.Get(site.names.query + ".weight").rows;
-    const double scale = 1 / sqrt(static_cast<double>(width) / encoder.heads * distances.parts());
-    return b.Attention(fmt::format("attentions.{}", site.layer),
-                       {site.at + "query", site.at + "key", site.at + "value"},
-                       distances.Tensors(encoder.layer(site.layer)), site.at + "attended",
-                       {{"heads", encoder.heads}, {"scale", scale}});
-  };
-  if (!first && Set(config, "conv_kernel_size", 0) > 0) {
-    config.Only("conv_groups", 1);
-    encoder.convolution = {"encoder.conv.conv", "encoder.conv.LayerNorm", config.Activation("conv_act", "tanh")};
-  }
-  encoder.sequence = {"pooler.dense", config.Activation("pooler_hidden_act", "gelu"), "", "classifier"};
-  // The head is stored in one of two ways. Some files with the new one do not say so.
+  family.sequence = {
+      .dense = "pooler.dense", .activation = config.Activation("pooler_hidden_act", "gelu"), .out = "classifier"};
+  return family;
+}
+
+// The head for masked words is stored in one of two ways. Some files with the new one do not set `legacy`.
+void NameLanguageHead(const Config& config, const Weights& weights, BertLike& family) {
   const bool has_old = weights.Has("cls.predictions.transform.dense.weight");
   const bool has_new = weights.Has("lm_predictions.lm_head.dense.weight");
   const bool legacy = has_old && has_new ? config.Flag("legacy", true) : !has_new;
   const std::string head = legacy ? "cls.predictions." : "lm_predictions.lm_head.";
-  encoder.language.dense = head + (legacy ? "transform.dense" : "dense");
-  encoder.language.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
-  if (legacy) encoder.language.out = head + "decoder";  // the new one always takes the embeddings
-  encoder.language_bias = head + "bias";
-  // These follow from the tensors.
-  for (const char* key :
-       {"attention_head_size", "conv_act", "conv_groups", "embedding_size", "legacy", "pooler_hidden_size"})
-    config.Get(key);
-  DescribePostNormEncoder(encoder, checkpoint, description);
+  family.language.dense = head + (legacy ? "transform.dense" : "dense");
+  family.language.norm = head + (legacy ? "transform.LayerNorm" : "LayerNorm");
+  if (legacy) family.language.out = head + "decoder";  // the new one always takes the embeddings
+  family.language_bias = head + "bias";
+}
+
+// Scores that depend on distances.
+void AttendByDistance(Distances distances, Weights& weights, LayerStack& stack) {
+  stack.attend = [=, &weights](ProgramBuilder& b, const StackSite& site) mutable {
+    const AttentionNames& names = site.stack.layers[site.layer].attention;
+    const uint32_t width = weights.Get(names.query + ".weight").rows, heads = site.stack.heads;
+    const double scale = 1 / sqrt(static_cast<double>(width) / heads * distances.parts());
+    return b.Attention(fmt::format("attentions.{}", site.layer),
+                       {site.at + "query", site.at + "key", site.at + "value"}, distances.Tensors(names),
+                       site.at + "attended", {{"heads", heads}, {"scale", scale}});
+  };
+}
+
+// After layer 0: norm(x + activation(convolution of the embeddings)). Weights [width, width, an odd number of rows].
+void ConvolveEmbeddings(const Config& config, const std::string& encoder, Weights& weights, LayerStack& stack) {
+  config.Only("conv_groups", 1);
+  const std::string name = encoder + "conv.conv", norm = encoder + "conv.LayerNorm";
+  const std::string activation = config.Activation("conv_act", "tanh");
+  if (stack.layers.empty()) return;
+  const Constant weight = weights.Get(name + ".weight");
+  const uint32_t rows = weight.width / weight.rows;
+  if (weight.width % weight.rows != 0 || rows % 2 == 0) {
+    Fail("tensor {}.weight is [{}, {}], an odd number of rows is needed", name, weight.rows, weight.width);
+  }
+  // Columns of one row after the other, not rows of one column after the other.
+  weights.Add(name + ".rows.weight", Permute(weight, {weight.rows, weight.rows, rows}, {0, 2, 1}));
+  weights.Add(name + ".rows.bias", weights.Get(name + ".bias"));
+  stack.layers[0].after = [=](ProgramBuilder& b, const std::string& in, const std::string& out) {
+    b.Op("unfold", {b.HiddenState(0)}, {}, "convolution.rows", {{"before", rows / 2}, {"after", rows / 2}});
+    b.Linear("convolution.rows", name + ".rows", "convolution.out", activation);
+    b.Op("add", {in, "convolution.out"}, {}, "convolution.sum");
+    return b.Norm("convolution.sum", norm, out);
+  };
+}
+
+void Describe(const Checkpoint& checkpoint, Description& description, bool first) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  BertLike family = ReadFamily(config, first, weights);
+  NameLanguageHead(config, weights, family);
+  if (!family.positioned) {
+    description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 512)));
+  }
+  if (first) SplitProjections(family, HeadSize(config, "hidden_size", family.heads), weights);
+  LayerStack stack = BertStack(family, description);
+  const std::string encoder = RootOf(family, weights) + "encoder.";
+  AttendByDistance(Distances(config, stack, encoder, first, weights), weights, stack);
+  if (!first && Set(config, "conv_kernel_size", 0) > 0) ConvolveEmbeddings(config, encoder, weights, stack);
+  // Sizes follow from the tensors; the remaining keys are read only for models with a convolution or with both heads.
+  config.Ignore({"attention_head_size", "conv_act", "conv_groups", "embedding_size", "legacy", "pooler_hidden_size"});
+  DescribeStack(stack, checkpoint, description);
 }
 
 }  // namespace
 
+// The original: transformers/models/deberta/modeling_deberta.py: DebertaModel.
 void DescribeDeberta(const Checkpoint& checkpoint, Description& description) {
   checkpoint.config.Only("talking_head", false);  // scores and weights of all heads mixed
   Describe(checkpoint, description, true);
 }
 
+// The original: transformers/models/deberta_v2/modeling_deberta_v2.py: DebertaV2Model.
 void DescribeDebertaV2(const Checkpoint& checkpoint, Description& description) {
   checkpoint.config.Only("z_steps", 0);
   Describe(checkpoint, description, false);

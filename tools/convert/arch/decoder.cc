@@ -1,4 +1,4 @@
-// What a decoder has after its last layer.
+// The end of a decoder: scores of the next token, and metadata for generation.
 #include "tools/convert/arch/decoder.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a part of it says, as metadata: `at` stands in front of the entries' names. What is usual is told of a task
-// only, whose model may search otherwise.
+// Writes settings of generation as metadata, whose names begin with `at_`. Usual values are written for a task only,
+// since the model's default may differ.
 class Settings {
  public:
   using View = std::function<JsonView(const char* key)>;
@@ -124,7 +124,8 @@ struct UsualValue {
   const char* key;
   double value;
 };
-// What changes texts, and the value with which it does not. Encoder-decoders follow the second list, of search.
+// Settings that change generated texts, and the values with which they do not. Encoder-decoders also follow the second
+// list, the settings of search.
 constexpr UsualValue kNeverFollowed[] = {{"repetition_penalty", 1}, {"encoder_repetition_penalty", 1},
                                          {"diversity_penalty", 0},  {"num_beam_groups", 1},
                                          {"penalty_alpha", 0},      {"typical_p", 1},

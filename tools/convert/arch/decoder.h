@@ -1,4 +1,4 @@
-// What a decoder has after its last layer: scores of the next token, and what generation has to know.
+// The end of a decoder: scores of the next token, and metadata for generation.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_DECODER_H_
 
@@ -9,15 +9,15 @@
 
 namespace fovea::tools {
 
-// A decoder is programs of the same layers. "score" reads whole texts and makes `logits` of every token. "decode" goes
-// on with texts that it keeps, and makes `next_logits`, those of the last new token of each, and no others; "verify",
-// which reads what another decoder guessed, makes them of all new tokens.
+// A decoder is several programs of the same layers. "score" reads whole texts and makes `logits` of every token.
+// "decode" continues texts whose keys and values are cached, and makes `next_logits` of the last new token of each
+// text; "verify", for speculative decoding, makes them of all new tokens.
 void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishVerifying(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 
-// What generation is told: generation_config.json where it says it, else config.json (older models have all of it
-// there), else the decoder's part of that.
+// Settings of generation: from generation_config.json, else config.json (older models have all of them there), else the
+// decoder's part of config.json.
 class GenerationConfig {
  public:
   explicit GenerationConfig(const Checkpoint& checkpoint);
@@ -28,8 +28,8 @@ class GenerationConfig {
   std::optional<Config> own_;
 };
 
-// The task, and what generation reads: what is fed and read, which tokens mean what, and how the model's authors
-// search, from generation_config.json or else config.json.
+// Writes metadata for generation: the task, inputs and outputs of a step, special tokens, and the settings of search
+// that the model's authors chose, by generation_config.json or else config.json.
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

@@ -1,5 +1,5 @@
 // DINOv2 and DINOv3: patches after a class token and registers, norms in front, a learned factor on each branch.
-// DINOv2 adds positions, resampled for other sizes; DINOv3 turns queries and keys of patches by where they lie.
+// DINOv2 adds positions, resampled for other sizes; DINOv3 rotates queries and keys of patches by their coordinates.
 #include <math.h>
 
 #include "tools/base/fail.h"
@@ -18,12 +18,10 @@ class Dino {
         weights_(description.weights) {
     stack_.final_norm = "norm";
     stack_.last_state_is_normed = false;
-    // What follows from the tensors or concerns training.
-    for (const char* key : {"apply_layernorm", "drop_path_rate", "hidden_size", "intermediate_size", "layerscale_value",
-                            "mlp_ratio", "out_features", "out_indices", "pos_embed_jitter", "pos_embed_rescale",
-                            "pos_embed_shift", "reshape_hidden_states", "stage_names", "use_mask_token"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors; the remaining keys concern training and backbones.
+    config_.Ignore({"apply_layernorm", "drop_path_rate", "hidden_size", "intermediate_size", "layerscale_value",
+                    "mlp_ratio", "out_features", "out_indices", "pos_embed_jitter", "pos_embed_rescale",
+                    "pos_embed_shift", "reshape_hidden_states", "stage_names", "use_mask_token"});
   }
 
   void DescribeSecond() {
@@ -45,8 +43,12 @@ class Dino {
     stack_.final_norm = prefix + "layernorm";
     for (uint32_t i = 0; i < config_.Number("num_hidden_layers", 12); ++i) {
       AddLayer(fmt::format("{}encoder.layer.{}.", prefix, i),
-               {"attention.attention.query", "attention.attention.key", "attention.attention.value",
-                "attention.output.dense", gated ? "mlp.weights_in" : "mlp.fc1", gated ? "mlp.weights_out" : "mlp.fc2"},
+               {.query = "attention.attention.query",
+                .key = "attention.attention.key",
+                .value = "attention.attention.value",
+                .output = "attention.output.dense",
+                .up = gated ? "mlp.weights_in" : "mlp.fc1",
+                .down = gated ? "mlp.weights_out" : "mlp.fc2"},
                gated);
     }
     RefuseBiases(checkpoint_, weights_, "qkv_bias", true,
@@ -65,8 +67,12 @@ class Dino {
     const bool gated = config_.Flag("use_gated_mlp", false);
     for (uint32_t i = 0; i < config_.Number("num_hidden_layers", 12); ++i) {
       AddLayer(fmt::format("layer.{}.", i),
-               {"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.o_proj", "mlp.up_proj",
-                "mlp.down_proj"},
+               {.query = "attention.q_proj",
+                .key = "attention.k_proj",
+                .value = "attention.v_proj",
+                .output = "attention.o_proj",
+                .up = "mlp.up_proj",
+                .down = "mlp.down_proj"},
                false);
       if (gated) stack_.layers.back().feed_forward.gate = fmt::format("layer.{}.mlp.gate_proj", i);
       stack_.layers.back().rotary.table = "angles";
@@ -175,11 +181,14 @@ class Dino {
 
 }  // namespace
 
+// The original: transformers/models/dinov2/modeling_dinov2.py: Dinov2Model;
+// transformers/models/dinov2_with_registers/modeling_dinov2_with_registers.py: Dinov2WithRegistersModel.
 void DescribeDinov2(const Checkpoint& checkpoint, Description& description) {
   const bool first = checkpoint.config.Text("model_type") == "dinov2";
   Dino(checkpoint, description, {224, first ? 14u : 16u}).DescribeSecond();
 }
 
+// The original: transformers/models/dinov3_vit/modeling_dinov3_vit.py: DINOv3ViTModel.
 void DescribeDinov3(const Checkpoint& checkpoint, Description& description) {
   Dino(checkpoint, description, {224, 16}).DescribeThird();
 }

@@ -1,5 +1,5 @@
-// ESM-1 and 2, encoders of proteins: norms in front of attention and feed-forward, rotary or learned positions. Those
-// that were trained with "token dropout" leave out masked tokens and scale the others by the share of them.
+// ESM-1 and 2, encoders of proteins: norms in front of attention and feed-forward, rotary or learned positions. Models
+// trained with "token dropout" leave out masked tokens and scale the rest by the share of masked ones.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/layer_stack.h"
 #include "tools/convert/constants.h"
@@ -7,7 +7,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr double kTrainedShare = 1 - 0.15 * 0.8;  // of tokens that were not masked while training
+constexpr double kTrainedShare = 1 - 0.15 * 0.8;  // the share of tokens that were not masked in training
 
 // 1 for every token but `mask`, a row each.
 Constant AllBut(uint32_t mask, uint32_t tokens) {
@@ -29,8 +29,71 @@ std::string ScaledWords(ProgramBuilder& b, const std::string& in, const std::str
   return b.Op("normalize", {"embeddings.kept_words", "embeddings.squares"}, {}, out, {{"epsilon", 1e-6}});
 }
 
+void SetEmbeddings(const Config& config, const std::string& prefix, Weights& weights, LayerStack& stack) {
+  stack.table = prefix + "embeddings.word_embeddings.weight";
+  if (config.Flag("emb_layer_norm_before", false)) stack.embedding_norm = prefix + "embeddings.layer_norm";
+  if (!config.Flag("token_dropout", false)) return;
+  const uint32_t mask = config.Number("mask_token_id"), tokens = weights.Get(stack.table).rows;
+  if (mask >= tokens) Fail("config.json: mask_token_id {} is none of {} tokens", mask, tokens);
+  weights.Add("embeddings.kept", AllBut(mask, tokens));
+  stack.front = {{{"texts"}, {"tokens", "texts"}},
+                 {"input_ids", "tokens"},
+                 [table = stack.table](ProgramBuilder& b, const std::string& in, const std::string& out) {
+                   return ScaledWords(b, in, table, out);
+                 }};
+}
+
+// Returns the rotary positions of all layers, or none and sets a table of learned ones.
+RotaryPositions ReadPositions(const Config& config, const std::string& prefix, Description& description,
+                              LayerStack& stack) {
+  Weights& weights = description.weights;
+  const std::string kind = config.Text("position_embedding_type", "absolute");
+  const std::string learned = prefix + "embeddings.position_embeddings.weight";
+  if (kind == "rotary") {
+    if (weights.Has(learned)) weights.Get(learned);  // some models are published with them; the original ignores them
+    const uint32_t padding = config.Number("pad_token_id", 0);
+    const uint32_t most = config.Number("max_position_embeddings", 1026);
+    if (most > padding + 1) description.SetMetadata("max_positions", std::to_string(most - padding - 1));
+    return ReadRotary(config, {}, HeadSize(config, "hidden_size", stack.heads), "tokens", weights);
+  }
+  if (kind != "absolute") Fail("config.json: position_embedding_type {} is not supported", kind);
+  stack.positions = learned;
+  stack.first_position = config.Number("pad_token_id") + 1;
+  const uint32_t rows = weights.Get(learned).rows;
+  if (rows <= stack.first_position) {
+    Fail("tensor {}: {} rows, the first one would be {}", learned, rows, stack.first_position);
+  }
+  description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
+  return {};
+}
+
+StackLayer Layer(const std::string& at, const RotaryPositions& rotary, Weights& weights) {
+  const std::string attention = at + "attention.", stored = attention + "self.rotary_embeddings.inv_freq";
+  if (weights.Has(stored)) weights.Get(stored);  // follows from the formula
+  return {.attention = {.norm = attention + "LayerNorm",
+                        .query = attention + "self.query",
+                        .key = attention + "self.key",
+                        .value = attention + "self.value",
+                        .output = attention + "output.dense"},
+          .feed_forward = {.norm = at + "LayerNorm", .up = at + "intermediate.dense", .down = at + "output.dense"},
+          .rotary = rotary};
+}
+
+Heads HeadsOf(const std::string& prefix, const std::string& table) {
+  return {.pooler = prefix + "pooler.dense",
+          .sequence = {.dense = "classifier.dense", .activation = "tanh", .out = "classifier.out_proj"},
+          .token = {.out = "classifier"},
+          .language = {.dense = "lm_head.dense",
+                       .activation = "gelu",
+                       .norm = "lm_head.layer_norm",
+                       .out = "lm_head.decoder"},
+          .language_table = table,
+          .language_bias = "lm_head.bias"};
+}
+
 }  // namespace
 
+// The original: transformers/models/esm/modeling_esm.py: EsmModel.
 void DescribeEsm(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -40,72 +103,19 @@ void DescribeEsm(const Checkpoint& checkpoint, Description& description) {
   const std::string prefix = weights.Has("embeddings.word_embeddings.weight") ? "" : "esm.";
   description.must_use = {prefix + "embeddings.", prefix + "encoder."};
   LayerStack stack;
-  stack.norms = {"layer", config.Real("layer_norm_eps", 1e-12)};
+  stack.norms = {.kind = "layer", .epsilon = config.Real("layer_norm_eps", 1e-12)};
   stack.heads = config.Number("num_attention_heads");
-  stack.activation = "gelu";  // there is no choice
-  stack.table = prefix + "embeddings.word_embeddings.weight";
-  if (config.Flag("emb_layer_norm_before", false)) stack.embedding_norm = prefix + "embeddings.layer_norm";
-  if (config.Flag("token_dropout", false)) {
-    const uint32_t mask = config.Number("mask_token_id"), tokens = weights.Get(stack.table).rows;
-    if (mask >= tokens) Fail("config.json: mask_token_id {} is none of {} tokens", mask, tokens);
-    weights.Add("embeddings.kept", AllBut(mask, tokens));
-    const std::string table = stack.table;
-    stack.front = {{{"texts"}, {"tokens", "texts"}},
-                   {"input_ids", "tokens"},
-                   [=](ProgramBuilder& b, const std::string& in, const std::string& out) {
-                     return ScaledWords(b, in, table, out);
-                   }};
-  }
-
-  const std::string positions = config.Text("position_embedding_type", "absolute");
-  const std::string learned = prefix + "embeddings.position_embeddings.weight";
-  RotaryPositions rotary;
-  if (positions == "rotary") {
-    rotary = ReadRotary(config, {}, HeadSize(config, "hidden_size", stack.heads), "tokens", weights);
-    if (weights.Has(learned)) weights.Get(learned);  // published with some, and left out by the original library
-    const uint32_t padding = config.Number("pad_token_id", 0);
-    const uint32_t most = config.Number("max_position_embeddings", 1026);
-    if (most > padding + 1) description.SetMetadata("max_positions", std::to_string(most - padding - 1));
-  } else if (positions == "absolute") {
-    stack.positions = learned;
-    stack.first_position = config.Number("pad_token_id") + 1;
-    const uint32_t rows = weights.Get(learned).rows;
-    if (rows <= stack.first_position)
-      Fail("tensor {}: {} rows, the first one would be {}", learned, rows, stack.first_position);
-    description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
-  } else {
-    Fail("config.json: position_embedding_type {} is not supported", positions);
-  }
-
+  stack.activation = "gelu";
+  SetEmbeddings(config, prefix, weights, stack);
+  const RotaryPositions rotary = ReadPositions(config, prefix, description, stack);
   const uint32_t layers = config.Number("num_hidden_layers");
   for (uint32_t i = 0; i < layers; ++i) {
-    const std::string at = fmt::format("{}encoder.layer.{}.", prefix, i), attention = at + "attention.";
-    StackLayer layer;
-    layer.attention.norm = attention + "LayerNorm";
-    layer.attention.query = attention + "self.query";
-    layer.attention.key = attention + "self.key";
-    layer.attention.value = attention + "self.value";
-    layer.attention.output = attention + "output.dense";
-    layer.rotary = rotary;
-    layer.feed_forward.norm = at + "LayerNorm";
-    layer.feed_forward.up = at + "intermediate.dense";
-    layer.feed_forward.down = at + "output.dense";
-    stack.layers.push_back(layer);
-    const std::string stored = attention + "self.rotary_embeddings.inv_freq";  // what follows from the formula
-    if (weights.Has(stored)) weights.Get(stored);
+    stack.layers.push_back(Layer(fmt::format("{}encoder.layer.{}.", prefix, i), rotary, weights));
   }
   stack.final_norm = prefix + "encoder.emb_layer_norm_after";
-
-  Heads& heads = stack.task_heads;
-  heads.pooler = prefix + "pooler.dense";
-  heads.sequence = {"classifier.dense", "tanh", "", "classifier.out_proj"};
-  heads.token.out = "classifier";
-  heads.language = {"lm_head.dense", "gelu", "lm_head.layer_norm", "lm_head.decoder"};
-  heads.language_table = stack.table;
-  heads.language_bias = "lm_head.bias";
-  // What follows from tensors, and what concerns folding and tokens.
-  for (const char* key : {"esmfold_config", "hidden_act", "hidden_size", "intermediate_size", "vocab_list"})
-    config.Get(key);
+  stack.task_heads = HeadsOf(prefix, stack.table);
+  // Sizes follow from the tensors; the original's activation is fixed; the remaining keys concern folding and tokens.
+  config.Ignore({"esmfold_config", "hidden_act", "hidden_size", "intermediate_size", "vocab_list"});
   DescribeStack(stack, checkpoint, description);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/blob/strides.h"
 #include "tools/base/fail.h"
@@ -17,22 +18,23 @@ namespace {
 // Row space of a block.
 struct Level {
   std::string space;
-  std::string kinds;  // value: what rows are, see Kinds
+  std::string kinds;  // the value of Writer::Kinds at this level
   uint32_t number;    // halvings so far
-  uint32_t rows;      // of the longest text
+  uint32_t rows;      // in the longest text
 };
 
 struct Shape {
   uint32_t width, heads, head_size;
-  bool separate;   // the first row is never pooled and knows neither distances nor types
+  bool separate;   // the first row is never pooled, and its scores have neither distances nor types
   bool truncated;  // the last row is not pooled either, but dropped
   uint32_t kinds() const { return separate ? 3 : 2; }  // columns of Kinds
   uint32_t columns() const { return head_size + kinds(); }
 };
 
 // Adds columns of zeros.
-Constant Widened(Constant of, uint32_t columns) {
-  return Transpose(Concatenate({Transpose(of), Literal(columns, of.rows, std::vector<float>(columns * of.rows))}));
+Constant Widened(const Constant& table, uint32_t columns) {
+  const Constant zeros = Literal(columns, table.rows, std::vector<float>(size_t{columns} * table.rows));
+  return Transpose(Concatenate({Transpose(table), zeros}));
 }
 
 // Head by head its rows of every part.
@@ -78,8 +80,8 @@ class Writer {
   Writer(const Config& config, const Shape& shape, ProgramBuilder& builder, Weights& weights)
       : shape_(shape), b_(builder), weights_(weights), activation_(config.Activation("hidden_act", "gelu_new")) {}
 
-  // What a row is, a column each: [a row with types, type 0, type 1]; type 2 is of both sides. Without a separate first
-  // row there is no first column. The table of positions bounds the length of texts, too.
+  // The kind of each row, as columns [has a type, type 0, type 1]; type 2 is neither. Without a separate first row
+  // there is no first column. The table of positions also bounds the length of texts.
   std::string Kinds(uint32_t positions) {
     const uint32_t columns = shape_.kinds();
     std::vector<float> table;
@@ -124,8 +126,8 @@ class Writer {
  private:
   double ScoreScale() const { return 1 / sqrt(static_cast<double>(shape_.head_size)); }
 
-  // Columns of kinds spread over the heads: factors of queries (1 for their content), addends of keys. What the query
-  // says of type 0 meets the keys of type 1, where both differ.
+  // Columns of kinds spread over the heads: factors of queries (1 for their content), addends of keys. The query's
+  // column for type 0 is multiplied with the keys' for type 1: it counts where the types differ.
   void AddExpansions() {
     const uint32_t kinds = shape_.kinds(), columns = shape_.columns(), rows = shape_.heads * columns;
     std::vector<float> queries(size_t{rows} * kinds), content(rows), keys(queries);
@@ -157,8 +159,8 @@ class Writer {
     return Reshape(weights_.Get(name), shape_.heads, shape_.head_size);
   }
 
-  // Queries with their content's bias and, a column each, what they add to the scores of keys that have types, and of
-  // keys of another type besides.
+  // Queries with their content's bias, and in further columns what they add to the scores of keys that have types, and
+  // of keys of the other type.
   void AddProjections(const std::string& at) {
     if (weights_.Has(at + "query.weight")) return;  // a layer that is repeated
     const Constant query = weights_.Get(at + "q_head.weight"), key = weights_.Get(at + "k_head.weight");
@@ -185,7 +187,7 @@ class Writer {
   }
 
   // Tensors of attention: a bucket for each distance to keys at this level.
-  std::vector<std::string> AddDistances(const std::string& at, const Level& keys) {
+  AttentionTensors AddDistances(const std::string& at, const Level& keys) {
     const uint32_t rows = 2 * keys.rows - 1;
     const std::string name = fmt::format("{}distances.{}", at, keys.number), buckets = fmt::format("buckets.{}", rows);
     if (!weights_.Has(buckets)) {
@@ -198,12 +200,12 @@ class Writer {
       const Constant kernel = Transpose(weights_.Get(at + "r_kernel"));
       const Constant table = Permute(Product(distances, kernel), {rows, shape_.heads, shape_.head_size}, {1, 0, 2});
       weights_.Add(name, Widened(Reshape(table, shape_.heads * rows, shape_.head_size), shape_.kinds()));
-      // Queries have the content's bias in them; distances want their own.
+      // Queries include the content's bias, which is replaced by the distances' bias.
       const Constant bias = Sum({Rows(at + "r_r_bias"), Scale(Rows(at + "r_w_bias"), -1)});
       weights_.Add(name + ".bias", Scale(Transpose(Product(distances, Contracted(shape_, bias, kernel))),
                                          static_cast<float>(ScoreScale())));
     }
-    return {name + ".bias", "", "", "", "", name, "", buckets};
+    return {.distance_bias = name + ".bias", .relative_keys = name, .buckets = buckets};
   }
 
   const Shape shape_;
@@ -224,50 +226,77 @@ std::vector<uint32_t> Counts(const Config& config, const char* key) {
   return counts;
 }
 
-}  // namespace
+// Layers of each block, and how often each of them runs.
+struct Blocks {
+  std::vector<uint32_t> layers, repeats;
 
-void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
-  const Config& config = checkpoint.config;
-  Weights& weights = description.weights;
-  const std::string prefix = weights.Has("embeddings.word_embeddings.weight") ? "" : "funnel.";
+  uint32_t runs() const {
+    uint32_t sum = 0;
+    for (size_t i = 0; i < layers.size(); ++i) sum += layers[i] * repeats[i];
+    return sum;
+  }
+};
+
+Blocks ReadBlocks(const Config& config) {
+  Blocks blocks = {Counts(config, "block_sizes"), Counts(config, "block_repeats")};
+  if (blocks.layers.empty()) blocks.layers = {4, 4, 4};
+  if (blocks.repeats.empty()) blocks.repeats.assign(blocks.layers.size(), 1);
+  if (blocks.repeats.size() != blocks.layers.size()) {
+    Fail("config.json: block_repeats and block_sizes are not equally many");
+  }
+  if (blocks.layers.size() > 16) Fail("config.json: {} blocks are too many", blocks.layers.size());
+  return blocks;
+}
+
+Shape ReadShape(const Config& config, const std::string& prefix, const Weights& weights) {
   const Shape shape = {config.Number("d_model", 768), config.Number("n_head", 12), config.Number("d_head", 64),
                        config.Flag("separate_cls", true), config.Flag("truncate_seq", true)};
-  const bool keys_are_whole = config.Flag("pool_q_only", true);
-  const std::string attention = config.Text("attention_type", "relative_shift");  // two ways to the same scores
-  if (attention != "relative_shift" && attention != "factorized") {
-    Fail("config.json: attention_type {} is not supported", attention);
-  }
-  const std::string pooling = config.Text("pooling_type", "mean");
-  if (pooling != "mean" && pooling != "max") Fail("config.json: pooling_type {} is not supported", pooling);
-  if (config.Number("type_vocab_size", 3) > 3) Fail("config.json: more than 3 types of tokens are not supported");
-  if (checkpoint.task == Task::kMaskedLm && !weights.Has("lm_head.bias")) {
-    Fail("there is no head for masked words; --task embedding converts the encoder without its head");
-  }
-  std::vector<uint32_t> blocks = Counts(config, "block_sizes"), repeats = Counts(config, "block_repeats");
-  if (blocks.empty()) blocks = {4, 4, 4};
-  if (repeats.empty()) repeats.assign(blocks.size(), 1);
-  if (repeats.size() != blocks.size()) Fail("config.json: block_repeats and block_sizes are not equally many");
-  if (blocks.size() > 16) Fail("config.json: {} blocks are too many", blocks.size());
   const uint32_t projected = weights.Get(prefix + "encoder.blocks.0.0.attention.q_head.weight").rows;
   if (uint64_t{shape.heads} * shape.head_size != projected || shape.width < 2 || shape.width % 2 != 0) {
     Fail("{} heads of {} for a width of {} are not supported", shape.heads, shape.head_size, shape.width);
   }
+  return shape;
+}
+
+void RefuseUnsupported(const Checkpoint& checkpoint, const Weights& weights) {
+  const Config& config = checkpoint.config;
+  const std::string attention = config.Text("attention_type", "relative_shift");  // two ways to the same scores
+  if (attention != "relative_shift" && attention != "factorized") {
+    Fail("config.json: attention_type {} is not supported", attention);
+  }
+  if (config.Number("type_vocab_size", 3) > 3) Fail("config.json: more than 3 types of tokens are not supported");
+  if (checkpoint.task == Task::kMaskedLm && !weights.Has("lm_head.bias")) {
+    Fail("there is no head for masked words; --task embedding converts the encoder without its head");
+  }
+}
+
+uint32_t ReadPositions(const Config& config) {
   const uint32_t positions = config.Number("max_position_embeddings", 512);
   if (positions == 0 || positions > 8192) Fail("config.json: max_position_embeddings {} is not supported", positions);
-  description.SetMetadata("max_positions", std::to_string(positions));
+  return positions;
+}
 
-  // Heads of whole texts take the first row of the encoder, which then has no decoder.
-  const uint32_t stored_layers = config.Number("num_decoder_layers", 2);
-  const Json& classes = config.Get("architectures");
+std::string ReadPooling(const Config& config) {
+  const std::string pooling = config.Text("pooling_type", "mean");
+  if (pooling != "mean" && pooling != "max") Fail("config.json: pooling_type {} is not supported", pooling);
+  return pooling;
+}
+
+// Layers of the decoder. Heads of whole texts read the encoder's first row and, as a base model, have no decoder.
+std::optional<uint32_t> ReadDecoder(const Checkpoint& checkpoint, const std::string& prefix, const Weights& weights) {
+  const uint32_t layers = checkpoint.config.Number("num_decoder_layers", 2);
+  const Json& classes = checkpoint.config.Get("architectures");
   const bool base = checkpoint.task == Task::kSequenceClassification || checkpoint.task == Task::kEncoder ||
                     (classes.is_array() && !classes.empty() && classes[0] == "FunnelBaseModel") ||
-                    (stored_layers > 0 && !weights.Has(prefix + "decoder.layers.0.attention.q_head.weight"));
-  description.must_use = {prefix + "embeddings.", prefix + "encoder."};
-  if (!base) description.must_use.push_back(prefix + "decoder.");
-  std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
+                    (layers > 0 && !weights.Has(prefix + "decoder.layers.0.attention.q_head.weight"));
+  return base ? std::nullopt : std::optional<uint32_t>(layers);
+}
+
+// The levels of all blocks; adds their spaces.
+std::vector<Level> LevelsOf(const Shape& shape, size_t blocks, uint32_t positions, std::vector<Space>& spaces) {
   std::vector<Level> levels = {{"tokens", "", 0, positions}};
   const uint32_t first = shape.separate ? 1 : 0, last = shape.separate && shape.truncated ? 1 : 0;
-  for (uint32_t i = 1; i < blocks.size(); ++i) {
+  for (uint32_t i = 1; i < blocks; ++i) {
     Space space = {fmt::format("tokens.{}", i)};
     space.strides = levels.back().space;
     space.by = 2;
@@ -277,63 +306,117 @@ void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
     const auto rows = static_cast<uint32_t>(Strides(first, 2, last).Rows(levels.back().rows));
     levels.push_back({space.name, fmt::format("kinds.{}", i), i, rows});
   }
+  return levels;
+}
 
-  ProgramBuilder builder(checkpoint, description, {"layer", config.Real("layer_norm_eps", 1e-9)}, spaces,
-                         {"input_ids", "tokens"});
-  builder.InputOfIds("token_type_ids", 0);
-  Writer writer(config, shape, builder, weights);
-  levels[0].kinds = writer.Kinds(positions);
-  builder.Op("embed", {"input_ids"}, {prefix + "embeddings.word_embeddings.weight"}, "embeddings.words");
-  std::string x = builder.Norm("embeddings.words", prefix + "embeddings.layer_norm", builder.HiddenState(0));
+class Funnel {
+ public:
+  Funnel(const Checkpoint& checkpoint, Description& description)
+      : checkpoint_(checkpoint),
+        config_(checkpoint.config),
+        description_(description),
+        weights_(description.weights),
+        prefix_(weights_.Has("embeddings.word_embeddings.weight") ? "" : "funnel."),
+        shape_(ReadShape(config_, prefix_, weights_)),
+        blocks_(ReadBlocks(config_)),
+        pooling_(ReadPooling(config_)),
+        keys_are_whole_(config_.Flag("pool_q_only", true)),
+        decoder_(ReadDecoder(checkpoint, prefix_, weights_)) {}
 
-  uint32_t states = 0, encoder_states = 0;
-  for (size_t block = 0; block < blocks.size(); ++block) encoder_states += blocks[block] * repeats[block];
-  const uint32_t decoder_layers = base ? 0 : stored_layers;
-  const uint32_t last_state = base ? encoder_states : encoder_states + 1 + decoder_layers;
-  const auto state = [&] {
-    ++states;
-    return states == last_state ? builder.LastHiddenState(states) : builder.HiddenState(states);
-  };
-  for (uint32_t block = 0; block < blocks.size(); ++block) {
-    const Level& at = levels[block];
+  void Describe() {
+    const uint32_t positions = ReadPositions(config_);
+    description_.SetMetadata("max_positions", std::to_string(positions));
+    description_.must_use = {prefix_ + "embeddings.", prefix_ + "encoder."};
+    if (decoder_) description_.must_use.push_back(prefix_ + "decoder.");
+    std::vector<Space> spaces = {{"texts"}, {"tokens", "texts"}};
+    levels_ = LevelsOf(shape_, blocks_.layers.size(), positions, spaces);
+    ProgramBuilder builder(checkpoint_, description_,
+                           {.kind = "layer", .epsilon = config_.Real("layer_norm_eps", 1e-9)}, spaces,
+                           {"input_ids", "tokens"});
+    builder.InputOfIds("token_type_ids", 0);
+    Writer writer(config_, shape_, builder, weights_);
+    levels_[0].kinds = writer.Kinds(positions);
+    std::string x = Embeddings(builder);
+    for (uint32_t block = 0; block < levels_.size(); ++block) x = Block(block, x, writer, builder);
+    if (decoder_) x = Decoder(x, writer, builder);
+    // Sizes follow from the tensors; the remaining keys concern training.
+    config_.Ignore({"activation_dropout", "attention_dropout", "d_inner", "hidden_dropout", "initializer_range",
+                    "initializer_std"});
+    builder.Finish(x, HeadsOf());
+  }
+
+ private:
+  std::string Table() const { return prefix_ + "embeddings.word_embeddings.weight"; }
+
+  std::string Embeddings(ProgramBuilder& b) const {
+    b.Op("embed", {"input_ids"}, {Table()}, "embeddings.words");
+    return b.Norm("embeddings.words", prefix_ + "embeddings.layer_norm", b.HiddenState(0));
+  }
+
+  // The name of the next hidden state.
+  std::string State(ProgramBuilder& b) {
+    const uint32_t last = decoder_ ? blocks_.runs() + 1 + *decoder_ : blocks_.runs();
+    ++states_;
+    return states_ == last ? b.LastHiddenState(states_) : b.HiddenState(states_);
+  }
+
+  std::string Block(uint32_t block, std::string x, Writer& writer, ProgramBuilder& b) {
+    const Level& at = levels_[block];
     std::string keys = x;
     const Level* keys_at = &at;
     if (block > 0) {
-      builder.Op("pool", {levels[block - 1].kinds}, {}, at.kinds, {{"kind", "first"}}, at.space);
-      x = builder.Op("pool", {x}, {}, fmt::format("pooled.{}", block), {{"kind", pooling}}, at.space);
-      if (keys_are_whole) {
-        keys_at = &levels[block - 1];
-      } else {
-        keys = x;
-      }
+      b.Op("pool", {levels_[block - 1].kinds}, {}, at.kinds, {{"kind", "first"}}, at.space);
+      x = b.Op("pool", {x}, {}, fmt::format("pooled.{}", block), {{"kind", pooling_}}, at.space);
+      if (keys_are_whole_) keys_at = &levels_[block - 1];
+      if (!keys_are_whole_) keys = x;
     }
-    for (uint32_t layer = 0; layer < blocks[block]; ++layer) {
-      const std::string name = fmt::format("{}encoder.blocks.{}.{}.", prefix, block, layer);
-      for (uint32_t repeat = 0; repeat < repeats[block]; ++repeat) {
-        keys = x = writer.Layer(name, x, at, keys, *keys_at, state());
+    for (uint32_t layer = 0; layer < blocks_.layers[block]; ++layer) {
+      const std::string name = fmt::format("{}encoder.blocks.{}.{}.", prefix_, block, layer);
+      for (uint32_t repeat = 0; repeat < blocks_.repeats[block]; ++repeat) {
+        keys = x = writer.Layer(name, x, at, keys, *keys_at, State(b));
         keys_at = &at;
       }
     }
-  }
-  if (!base) {
-    if (blocks.size() > 1) x = builder.Op("upsample", {x}, {}, "upsampled", Json::object(), "tokens");
-    x = builder.Op("add", {x, builder.HiddenState(blocks[0])}, {}, state());
-    for (uint32_t layer = 0; layer < decoder_layers; ++layer) {
-      x = writer.Layer(fmt::format("{}decoder.layers.{}.", prefix, layer), x, levels[0], x, levels[0], state());
-    }
+    return x;
   }
 
-  Heads heads;
-  heads.sequence = {"classifier.linear_hidden", "tanh", "", "classifier.linear_out"};
-  heads.token.out = "classifier";
-  heads.language.out = "lm_head";
-  heads.language_table = prefix + "embeddings.word_embeddings.weight";
-  // What follows from tensors, and what concerns training.
-  for (const char* key : {"activation_dropout", "attention_dropout", "d_inner", "hidden_dropout", "initializer_range",
-                          "initializer_std"}) {
-    config.Get(key);
+  // Adds the first block's rows to the encoder's, brought back to the length of the text.
+  std::string Decoder(std::string x, Writer& writer, ProgramBuilder& b) {
+    if (levels_.size() > 1) x = b.Op("upsample", {x}, {}, "upsampled", Json::object(), "tokens");
+    x = b.Op("add", {x, b.HiddenState(blocks_.layers[0])}, {}, State(b));
+    for (uint32_t layer = 0; layer < *decoder_; ++layer) {
+      x = writer.Layer(fmt::format("{}decoder.layers.{}.", prefix_, layer), x, levels_[0], x, levels_[0], State(b));
+    }
+    return x;
   }
-  builder.Finish(x, heads);
+
+  Heads HeadsOf() const {
+    return {.sequence = {.dense = "classifier.linear_hidden", .activation = "tanh", .out = "classifier.linear_out"},
+            .token = {.out = "classifier"},
+            .language = {.out = "lm_head"},
+            .language_table = Table()};
+  }
+
+  const Checkpoint& checkpoint_;
+  const Config& config_;
+  Description& description_;
+  Weights& weights_;
+  const std::string prefix_;
+  const Shape shape_;
+  const Blocks blocks_;
+  const std::string pooling_;
+  const bool keys_are_whole_;
+  const std::optional<uint32_t> decoder_;  // its layers; absent: there is no decoder
+  std::vector<Level> levels_;
+  uint32_t states_ = 0;  // hidden states so far, without the first
+};
+
+}  // namespace
+
+// The original: transformers/models/funnel/modeling_funnel.py: FunnelModel, FunnelBaseModel.
+void DescribeFunnel(const Checkpoint& checkpoint, Description& description) {
+  RefuseUnsupported(checkpoint, description.weights);
+  Funnel(checkpoint, description).Describe();
 }
 
 }  // namespace fovea::tools

@@ -13,7 +13,7 @@ namespace {
 
 const char kKeys[] = "encoder.distance_keys", kBuckets[] = "encoder.distance_buckets", kSpread[] = "encoder.gates";
 
-// Rows of zeros after those of each head.
+// A row of zeros after the rows of each head.
 Constant Widened(const Constant& of, uint32_t heads) {
   const uint32_t size = of.rows / heads;
   const Constant zeros = Literal(1, of.width, std::vector<float>(of.width));
@@ -44,7 +44,7 @@ GatedPositions::GatedPositions(const Config& config, const std::string& layers, 
   const Constant table = RelativeBuckets(Literal(buckets, 1, numbers), farthest);
   const std::vector<float> found = table.load();
   weights_.Add(kBuckets, Indices(1, table.width, {found.begin(), found.end()}));
-  // What the gate is multiplied with is divided by the root of a head's size, as all of a score is.
+  // The root of a head's size cancels the scale of scores.
   const uint32_t size = size_;
   weights_.Add(kKeys, {heads * buckets, size + 1, [=] {
                          const std::vector<float> values = biases.load();
@@ -86,7 +86,7 @@ void GatedPositions::AddGate(const std::string& at) {
   const Constant bias = weights_.Get(at + "gru_rel_pos_linear.bias"), factors = weights_.Get(at + "gru_rel_pos_const");
   const uint32_t heads = heads_, size = size_;
   if (weight.rows != 8 || weight.width != size || bias.width != 8 || uint64_t{factors.rows} * factors.width != heads) {
-    Fail("tensors {}gru_rel_pos_ are not those of {} heads of {}", at, heads, size);
+    Fail("tensors {}gru_rel_pos_linear and gru_rel_pos_const do not fit {} heads of {}", at, heads, size);
   }
   for (const uint32_t part : {0u, 1u}) {
     const std::string name = at + (part == 0 ? "gate.outer" : "gate.inner");
@@ -131,7 +131,7 @@ std::string GatedPositions::Attend(ProgramBuilder& b, const StackSite& site) con
   b.Linear(gate + ".product", kSpread, gate);
   const std::string query = b.Op("add", {site.at + "query", gate}, {}, site.at + "gated_query");
   return b.Attention(fmt::format("attentions.{}", site.layer), {query, site.at + "key", site.at + "value"},
-                     {"", "", "", "", "", kKeys, "", kBuckets}, site.at + "attended",
+                     {.relative_keys = kKeys, .buckets = kBuckets}, site.at + "attended",
                      {{"heads", heads_}, {"scale", 1 / sqrt(static_cast<double>(size_))}});
 }
 

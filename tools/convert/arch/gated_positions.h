@@ -26,7 +26,7 @@ class GatedPositions {
   const std::string layers_;
   const uint32_t heads_;
   Weights& weights_;
-  uint32_t size_ = 0;  // of a head
+  uint32_t size_ = 0;  // head size
 };
 
 }  // namespace fovea::tools

@@ -1,5 +1,5 @@
-// Decoders that descend from GPT-2, each with names of its own: learned positions or rotary ones, layer norms,
-// feed-forward without a gate.
+// Decoders that descend from GPT-2 under various names: learned or rotary positions, layer norms, feed-forward without
+// a gate.
 #include <math.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace fovea::tools {
 namespace {
 
-// Of a decoder with word embeddings `table` whose names begin with `prefix`.
+// A decoder with word embeddings `table` whose names begin with `prefix`.
 LayerStack Stack(const Checkpoint& checkpoint, Description& description, const std::string& prefix,
                  const std::string& table, const char* epsilon) {
   const Config& config = checkpoint.config;
   config.Only("add_cross_attention", false);
   LayerStack stack;
   stack.causal = true;
-  stack.norms = {"layer", config.Real(epsilon, 1e-5)};
+  stack.norms = {.kind = "layer", .epsilon = config.Real(epsilon, 1e-5)};
   stack.table = prefix + table + ".weight";
   stack.task_heads.language.out = "lm_head";
   stack.task_heads.language_table = stack.table;
@@ -29,7 +29,7 @@ LayerStack Stack(const Checkpoint& checkpoint, Description& description, const s
   return stack;
 }
 
-// What checkpoints with a head put in front.
+// The prefix of names in checkpoints with a head.
 std::string PrefixOf(const Weights& weights, const std::string& table, const std::string& prefix) {
   return weights.Has(table + ".weight") ? "" : prefix;
 }
@@ -47,25 +47,19 @@ void Transposed(Weights& weights, const std::string& name) {
 }
 
 FeedForwardNames FeedForward(const std::string& norm, const std::string& up, const std::string& down) {
-  FeedForwardNames names;
-  names.norm = norm;
-  names.up = up;
-  names.down = down;
-  return names;
+  return {.norm = norm, .up = up, .down = down};
 }
 
 AttentionNames Attention(const std::string& norm, const std::string& projections, const std::string& output) {
-  AttentionNames names;
-  names.norm = norm;
-  names.query = projections + "query";
-  names.key = projections + "key";
-  names.value = projections + "value";
-  names.output = output;
-  return names;
+  return {.norm = norm,
+          .query = projections + "query",
+          .key = projections + "key",
+          .value = projections + "value",
+          .output = output};
 }
 
 AttentionNames Projections(const std::string& norm, const std::string& at, const std::string& output) {
-  return {norm, at + "q_proj", at + "k_proj", at + "v_proj", at + output, "", "", "", ""};
+  return {.norm = norm, .query = at + "q_proj", .key = at + "k_proj", .value = at + "v_proj", .output = at + output};
 }
 
 // Norms that have no weights: all are 1.
@@ -75,12 +69,8 @@ void AddPlainNorms(Weights& weights, std::initializer_list<std::string> names, u
   }
 }
 
-void Known(const Config& config, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) config.Get(key);
-}
-
-// The slopes of ALiBi: powers of 2^(-8 / n) for the largest power of two n of heads, then every other one of those for
-// 2 n.
+// The slopes of ALiBi: powers of 2^(-8 / n) for the largest power of two n of heads, then every other power of
+// 2^(-4 / n).
 Constant Slopes(uint32_t heads) {
   uint32_t n = 1;
   while (2 * n <= heads) n *= 2;
@@ -92,6 +82,8 @@ Constant Slopes(uint32_t heads) {
 
 }  // namespace
 
+// The original: transformers/models/gpt2/modeling_gpt2.py: GPT2Model;
+// transformers/models/gpt_bigcode/modeling_gpt_bigcode.py: GPTBigCodeModel.
 void DescribeGpt2(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -122,13 +114,16 @@ void DescribeGpt2(const Checkpoint& checkpoint, Description& description) {
     layer.scale = (scaled ? 1 / sqrt(size) : 1.0) / (by_layer ? i + 1.0 : 1.0);
     stack.layers.push_back(layer);
   }
-  Known(config,
-        {"n_inner", "n_positions", "n_ctx", "reorder_and_upcast_attn", "num_key_value_heads",
-         "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "summary_activation", "summary_proj_to_labels",
-         "summary_type", "summary_use_proj", "embd_pdrop", "attn_pdrop", "resid_pdrop"});
+  // Sizes follow from the tensors; the remaining keys concern training, summaries of heads for several choices, or how
+  // the original computes the same.
+  config.Ignore({"n_inner", "n_positions", "n_ctx", "reorder_and_upcast_attn", "num_key_value_heads",
+                 "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "summary_activation",
+                 "summary_proj_to_labels", "summary_type", "summary_use_proj", "embd_pdrop", "attn_pdrop",
+                 "resid_pdrop"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/gptj/modeling_gptj.py: GPTJModel.
 void DescribeGptJ(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   const std::string prefix = PrefixOf(description.weights, "wte", "transformer.");
@@ -140,8 +135,8 @@ void DescribeGptJ(const Checkpoint& checkpoint, Description& description) {
   stack.final_norm = prefix + "ln_f";
   stack.parallel = true;
   const uint32_t size = HeadSize(config, "n_embd", stack.heads);
-  RotaryPositions rotary = ReadRotary(config, {"rope_theta", 10000, nullptr}, config.Number("rotary_dim", size),
-                                      "positions", description.weights);
+  RotaryPositions rotary =
+      ReadRotary(config, {.scaling = nullptr}, config.Number("rotary_dim", size), "positions", description.weights);
   rotary.interleaved = true;
   description.SetMetadata("max_positions", std::to_string(config.Number("n_positions")));
   for (uint32_t i = 0; i < config.Number("n_layer"); ++i) {
@@ -152,11 +147,14 @@ void DescribeGptJ(const Checkpoint& checkpoint, Description& description) {
     layer.rotary = rotary;
     stack.layers.push_back(layer);
   }
-  Known(config, {"n_inner", "embd_pdrop", "attn_pdrop", "resid_pdrop", "summary_activation", "summary_proj_to_labels",
+  // Sizes follow from the tensors; the original does not read `rotary` and scale_attn_weights; the remaining keys
+  // concern training and summaries.
+  config.Ignore({"n_inner", "embd_pdrop", "attn_pdrop", "resid_pdrop", "summary_activation", "summary_proj_to_labels",
                  "summary_type", "summary_use_proj", "scale_attn_weights", "rotary", "n_ctx", "tokenizer_class"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/gpt_neo/modeling_gpt_neo.py: GPTNeoModel.
 void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   const std::string prefix = PrefixOf(description.weights, "wte", "transformer.");
@@ -167,7 +165,7 @@ void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
   stack.activation = config.Activation("activation_function", "gelu_new");
   stack.final_norm = prefix + "ln_f";
   LearnedPositions(prefix + "wpe.weight", 0, description, stack);
-  // [[["global", "local"], 12]]: so many times.
+  // [[["global", "local"], 12]]: repeated 12 times.
   std::vector<Json> kinds;
   const uint32_t count = config.Number("num_layers");
   if (config.Get("attention_layers").is_array()) {
@@ -193,11 +191,13 @@ void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
     if (kinds[i] == "local") layer.window = Window{window - 1, 0};
     stack.layers.push_back(layer);
   }
-  Known(config, {"hidden_size", "intermediate_size", "max_position_embeddings", "attention_types", "summary_activation",
+  // Sizes follow from the tensors; attention_types repeats attention_layers; summaries are those of other heads.
+  config.Ignore({"hidden_size", "intermediate_size", "max_position_embeddings", "attention_types", "summary_activation",
                  "summary_proj_to_labels", "summary_type", "summary_use_proj"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/gpt_neox/modeling_gpt_neox.py: GPTNeoXModel.
 void DescribeGptNeox(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -225,15 +225,17 @@ void DescribeGptNeox(const Checkpoint& checkpoint, Description& description) {
         FeedForward(at + "post_attention_layernorm", at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
     layer.rotary = rotary;
     stack.layers.push_back(layer);
-    // What follows from the configuration and is stored by older versions.
+    // Older versions store masks and frequencies, which follow from the configuration.
     for (const char* name : {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}) {
       if (weights.Has(at + name)) weights.Get(at + name);
     }
   }
-  Known(config, {"intermediate_size", "rope_theta", "partial_rotary_factor"});
+  // The size follows from the tensors; the other keys repeat rotary_emb_base and rotary_pct.
+  config.Ignore({"intermediate_size", "rope_theta", "partial_rotary_factor"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/falcon/modeling_falcon.py: FalconModel.
 void DescribeFalcon(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -270,11 +272,13 @@ void DescribeFalcon(const Checkpoint& checkpoint, Description& description) {
     layer.rotary = rotary;
     stack.layers.push_back(layer);
   }
-  Known(config, {"ffn_hidden_size", "num_kv_heads", "num_ln_in_parallel_attn", "parallel_attn", "multi_query",
+  // The size follows from the tensors; the remaining keys are read only for one kind of architecture or positions.
+  config.Ignore({"ffn_hidden_size", "num_kv_heads", "num_ln_in_parallel_attn", "parallel_attn", "multi_query",
                  "rope_theta", "rope_scaling"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/bloom/modeling_bloom.py: BloomModel.
 void DescribeBloom(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -298,12 +302,14 @@ void DescribeBloom(const Checkpoint& checkpoint, Description& description) {
         FeedForward(at + "post_attention_layernorm", at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
     stack.layers.push_back(layer);
   }
-  Known(config, {"pretraining_tp", "slow_but_exact", "n_embed", "num_attention_heads", "seq_length", "skip_bias_add",
+  // Sizes follow from the tensors; the remaining keys choose how the original computes the same.
+  config.Ignore({"pretraining_tp", "slow_but_exact", "n_embed", "num_attention_heads", "seq_length", "skip_bias_add",
                  "skip_bias_add_qkv", "attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion",
                  "offset_alibi", "unk_token_id"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/opt/modeling_opt.py: OPTModel.
 void DescribeOpt(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -330,11 +336,13 @@ void DescribeOpt(const Checkpoint& checkpoint, Description& description) {
     stack.layers.push_back(layer);
   }
   if (!weighed && !stack.final_norm.empty()) AddPlainNorms(weights, {stack.final_norm}, config.Number("hidden_size"));
-  Known(config, {"hidden_size", "ffn_dim", "max_position_embeddings", "word_embed_proj_dim", "init_std", "layerdrop",
-                 "prefix"});
+  // Sizes follow from the tensors; the remaining keys concern training and prompts.
+  config.Ignore(
+      {"hidden_size", "ffn_dim", "max_position_embeddings", "word_embed_proj_dim", "init_std", "layerdrop", "prefix"});
   DescribeStack(stack, checkpoint, description);
 }
 
+// The original: transformers/models/modernbert_decoder/modeling_modernbert_decoder.py: ModernBertDecoderModel.
 void DescribeModernbertDecoder(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -351,8 +359,8 @@ void DescribeModernbertDecoder(const Checkpoint& checkpoint, Description& descri
   LayerTypes types;
   types.slides = [=](uint32_t i) { return i % every != 0; };
   types.rotary_dims = HeadSize(config, "hidden_size", stack.heads);
-  types.full = {"global_rope_theta", 160000, nullptr};
-  types.sliding = {"local_rope_theta", 10000, nullptr};
+  types.full = {.theta = "global_rope_theta", .absent = 160000, .scaling = nullptr};
+  types.sliding = {.theta = "local_rope_theta", .absent = 10000, .scaling = nullptr};
   types.window = {window - 1, 0};
   for (const LayerType& type : ReadLayerTypes(config, types, description)) {
     const std::string at = fmt::format("{}layers.{}.", prefix, stack.layers.size());
@@ -365,14 +373,17 @@ void DescribeModernbertDecoder(const Checkpoint& checkpoint, Description& descri
     layer.window = type.window;
     stack.layers.push_back(layer);
   }
-  stack.task_heads.language = {"lm_head.dense", config.Activation("classifier_activation", "gelu"), "lm_head.norm",
-                               "decoder"};
+  stack.task_heads.language = {.dense = "lm_head.dense",
+                               .activation = config.Activation("classifier_activation", "gelu"),
+                               .norm = "lm_head.norm",
+                               .out = "decoder"};
   RefuseBiases(checkpoint, weights, "attention_bias", false, {"attn.q_proj", "attn.k_proj", "attn.v_proj", "attn.Wo"});
   RefuseBiases(checkpoint, weights, "mlp_bias", false, {"mlp.Wi", "mlp.Wo"});
   RefuseBiases(checkpoint, weights, "norm_bias", false, {"norm"});
   RefuseBiases(checkpoint, weights, "classifier_bias", false, {"lm_head.dense"});
   RefuseBiases(checkpoint, weights, "decoder_bias", true, {"decoder"});
-  Known(config, {"intermediate_size", "sliding_window", "initializer_cutoff_factor", "reference_compile"});
+  // Sizes follow from the tensors and local_attention; the remaining keys concern training and compilation.
+  config.Ignore({"intermediate_size", "sliding_window", "initializer_cutoff_factor", "reference_compile"});
   DescribeStack(stack, checkpoint, description);
 }
 

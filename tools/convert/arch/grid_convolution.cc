@@ -14,7 +14,7 @@ uint32_t Places(uint32_t cells, const Filter& filter) {
   return padded < filter.size ? 0 : static_cast<uint32_t>((padded - filter.size) / filter.stride + 1);
 }
 
-// The two cells along a side that a place lies between, and how far it is from the first.
+// The two cells along a side around a coordinate, and its distance from the first one.
 struct Between {
   uint32_t first, second;
   double share;
@@ -58,7 +58,7 @@ Constant FilterTable(Grid grid, const Filter& filter) {
 Constant FiltersByCell(const Constant& stored, const Filter& filter) {
   const uint32_t cells = filter.size * filter.size;
   if (stored.width % cells != 0) {
-    Fail("filters of {} numbers are not those of {} x {} cells", stored.width, filter.size, filter.size);
+    Fail("filters of {} numbers do not cover {} x {} cells", stored.width, filter.size, filter.size);
   }
   return Permute(stored, {stored.rows, stored.width / cells, cells}, {0, 2, 1});
 }
@@ -81,15 +81,15 @@ Blend Bilinear(Grid from, Grid to) {
   return {Indices(to.count(), 4, rows), Literal(to.count(), 4, weights)};
 }
 
-Constant Blended(const Constant& of, const Blend& blend) {
-  return {blend.rows.rows, of.width, [of, blend] {
-            const std::vector<float> from = of.load(), rows = blend.rows.load(), weights = blend.weights.load();
-            std::vector<float> to(uint64_t{blend.rows.rows} * of.width);
+Constant Blended(const Constant& source, const Blend& blend) {
+  return {blend.rows.rows, source.width, [source, blend] {
+            const std::vector<float> from = source.load(), rows = blend.rows.load(), weights = blend.weights.load();
+            std::vector<float> to(uint64_t{blend.rows.rows} * source.width);
             for (size_t i = 0; i < rows.size(); ++i) {
               if (rows[i] < 0) continue;
               const uint64_t row = static_cast<uint32_t>(rows[i]);
-              float* sum = to.data() + i / blend.rows.width * of.width;
-              for (uint32_t c = 0; c < of.width; ++c) sum[c] += weights[i] * from[row * of.width + c];
+              float* sum = to.data() + i / blend.rows.width * source.width;
+              for (uint32_t c = 0; c < source.width; ++c) sum[c] += weights[i] * from[row * source.width + c];
             }
             return to;
           }};

@@ -18,18 +18,18 @@ struct Filter {
 Grid Convolved(Grid grid, const Filter& filter);
 // For arrange and convolve: row by row, the cells that each filter covers.
 Constant FilterTable(Grid grid, const Filter& filter);
-// Stored filters [out, in, size, size] as the linear layer has them whose input is such cells beside each other: the
-// numbers of a cell together.
+// Stored filters [out, in, size, size] as weights of a linear layer over the concatenated cells: the columns of a cell
+// follow each other.
 Constant FiltersByCell(const Constant& stored, const Filter& filter);
 
-// For arrange: the rows of a grid of `from` cells over the same area that each cell of `to` lies between, and how much
-// of each it takes: bilinear, borders repeated.
+// For arrange: of two grids over the same area, the rows of `from` around each cell of `to` and their weights;
+// bilinear, borders repeated.
 struct Blend {
   Constant rows, weights;
 };
 Blend Bilinear(Grid from, Grid to);
-// What arrange makes of these rows.
-Constant Blended(const Constant& of, const Blend& blend);
+// The result of arrange, computed here.
+Constant Blended(const Constant& source, const Blend& blend);
 
 }  // namespace fovea::tools
 

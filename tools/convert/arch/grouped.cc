@@ -9,7 +9,7 @@
 namespace fovea::tools {
 
 std::string Beside(ProgramBuilder& builder, std::vector<std::string> values, const std::string& out) {
-  // One operation joins so many values; where there are more, several of them make parts for another.
+  // An operation joins at most kMaxInputs values; more values are joined in several levels.
   for (uint32_t level = 0; values.size() > 1; ++level) {
     std::vector<std::string> joined;
     for (size_t i = 0; i < values.size(); i += kMaxInputs) {

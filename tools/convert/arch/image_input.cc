@@ -1,4 +1,4 @@
-// What encoders of images read.
+// The input of encoders of images.
 #include "tools/convert/arch/image_input.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kLargest = 1u << 14;  // of any extent: products of three stay within 64 bits
+constexpr uint32_t kLargest = 1u << 14;  // for every extent: products of three stay within 64 bits
 
 Grid Checked(const std::string& what, uint64_t rows, uint64_t columns) {
   if (rows == 0 || columns == 0 || rows > kLargest || columns > kLargest) {
@@ -36,7 +36,7 @@ Grid Extent(const Config& config, const std::string& key, uint32_t absent = 0) {
   return Extent(config.View(key), absent);
 }
 
-// Of images as a model is used, where its shapes do not depend on that.
+// The size of images that a model is used with, if its shapes do not depend on it.
 Grid UsualExtent(const Checkpoint& checkpoint) {
   const std::optional<ProcessorFile> found = FindProcessor(checkpoint.directory, "image_processor");
   const Json& configured = checkpoint.config.Get("image_size");
@@ -49,7 +49,7 @@ Grid UsualExtent(const Checkpoint& checkpoint) {
     }
     if (!size.is_null() && !size.is_object()) return Extent(preparation, "size");
   }
-  if (configured.is_null()) Fail("config.json has no image_size: --image-size HEIGHTxWIDTH must say it");
+  if (configured.is_null()) Fail("config.json has no image_size: give it by --image-size HEIGHTxWIDTH");
   return Extent(checkpoint.config, "image_size");
 }
 
@@ -128,7 +128,7 @@ Constant ImageInput::PatchTable(uint32_t leading) const {
   std::vector<int32_t> table(leading * columns, -1);
   for (uint32_t patch = 0; patch < patches().count(); ++patch) {
     const int64_t padding = padding_, top = int64_t{patch / patches().columns} * stride_.rows - padding;
-    // Of the first pixel of a strip, so this division leaves nothing over.
+    // The first pixel of a strip, so the division below is exact.
     const int64_t first = int64_t{patch % patches().columns} * stride_.columns - padding - PixelsBefore();
     const int64_t left = first / strip_;
     for (uint32_t channel = 0; channel < channels_; ++channel) {

@@ -19,7 +19,7 @@ const std::vector<float> kImagenetMean = {0.485f, 0.456f, 0.406f}, kImagenetDevi
 const std::vector<float> kClipMean = {0.48145466f, 0.4578275f, 0.40821073f},
                          kClipDeviation = {0.26862954f, 0.26130258f, 0.27577711f};
 
-// What a processor does where the file does not say it. `number`: what a size that is one number means.
+// A processor's defaults. `number`: the meaning of a size that is one number.
 struct Processor {
   const char* name;
   Fit number;

@@ -18,7 +18,7 @@ class ImageWindows {
   Constant IntoWindows() const;
   Constant OutOfWindows() const;
   // For attention with a bias of (2 window - 1)^2 offsets: the difference of two coordinates is the number of the
-  // offset. Parts of a window that lie together through the shift only are out of each other's reach. One row for each
+  // offset. Parts of a window that are together only because of the shift do not see each other. One row for each
   // window, or for all.
   Constant Coordinates() const;
 
@@ -36,7 +36,7 @@ Constant CellCoordinates(Grid grid);
 // y times log2(1 + 8 |y| / (of - 1)) / 3, where `of` is `trained_window` or, if that is 0, the window.
 Constant LogarithmicOffsets(uint32_t window, uint32_t trained_window);
 
-// For arrange: (0, 0), (1, 0), (0, 1) and (1, 1) of every second row and column beside each other, zeros outside.
+// For arrange: (0, 0), (1, 0), (0, 1) and (1, 1) of every second row and column, concatenated; zeros outside.
 Constant MergeTable(Grid patches);
 Grid Merged(Grid patches);
 

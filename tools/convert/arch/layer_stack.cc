@@ -9,13 +9,13 @@
 namespace fovea::tools {
 namespace {
 
-// Rows to the left that a layer sees of what a decoder keeps; 0: all.
+// Cached rows to the left that a layer of a decoder sees; 0: all.
 uint32_t SeenRows(const StackLayer& layer) {
   if (layer.convolution.taps > 0) return layer.convolution.taps - 1;
   return layer.window ? layer.window->left : 0;
 }
 
-// Where a decoder keeps what a layer sees.
+// The cached space of a layer of a decoder.
 std::string KeptSpace(const StackLayer& layer) {
   const uint32_t seen = SeenRows(layer);
   return seen != 0 ? fmt::format("kept.{}", seen) : "kept";
@@ -23,41 +23,51 @@ std::string KeptSpace(const StackLayer& layer) {
 
 class Writer {
  public:
-  // `keeps`: keys and values of earlier runs are seen as well.
+  // `keeps`: keys and values of earlier runs are cached and seen as well.
   Writer(const LayerStack& stack, ProgramBuilder& builder, bool keeps = false)
       : stack_(stack), b_(builder), keeps_(keeps), kv_heads_(stack.kv_heads == 0 ? stack.heads : stack.kv_heads) {}
 
   std::string Embedding() {
-    Json attributes = Json::object();
-    if (stack_.table_scale != 1) attributes["scale"] = stack_.table_scale;
-    const bool positioned = !stack_.positions.empty(), normed = !stack_.embedding_norm.empty();
-    const bool projected = !stack_.embedding_projection.empty();
-    const std::string state = HiddenState(0), at = stack_.prefix + "embeddings.";
-    const bool early = normed && stack_.norm_before_positions;
-    const std::string first = !projected && !positioned && !normed ? state : at + (stack_.front ? "rows" : "words");
-    std::string x = stack_.front ? stack_.front->rows(b_, stack_.front->input.name, first)
-                                 : b_.Op("embed", {stack_.ids}, {stack_.table}, first, attributes);
-    if (projected) x = b_.Linear(x, stack_.embedding_projection, positioned || normed ? at + "projected" : state);
-    if (early) x = b_.Norm(x, stack_.embedding_norm, positioned ? at + "normed" : state);
-    if (positioned) {
-      Json offset = Json::object();
-      if (stack_.first_position != 0) offset["offset"] = stack_.first_position;
-      x = b_.Op("position", {x}, {stack_.positions}, normed && !early ? at + "positioned" : state, offset);
+    struct Step {
+      const char* name;
+      std::function<std::string(const std::string& in, const std::string& out)> add;
+    };
+    std::vector<Step> steps = {{stack_.front           ? "rows"
+                                : stack_.added.empty() ? "words"
+                                                       : "sum",
+                                [this](const std::string&, const std::string& out) { return Words(out); }}};
+    const Step norm = {"normed", [this](const std::string& in, const std::string& out) {
+                         return b_.Norm(in, stack_.embedding_norm, out);
+                       }};
+    const auto project = [&](Projected place) {
+      if (stack_.embedding_projection.empty() || stack_.projected != place) return;
+      steps.push_back({"projected", [this](const std::string& in, const std::string& out) {
+                         return b_.Linear(in, stack_.embedding_projection, out);
+                       }});
+    };
+    const bool normed = !stack_.embedding_norm.empty();
+    project(Projected::kWords);
+    if (normed && stack_.norm_before_positions) steps.push_back(norm);
+    if (!stack_.positions.empty()) {
+      steps.push_back(
+          {"positioned", [this](const std::string& in, const std::string& out) { return Positioned(in, out); }});
     }
-    return normed && !early ? b_.Norm(x, stack_.embedding_norm, state) : x;
+    project(Projected::kSumWithPositions);
+    if (normed && !stack_.norm_before_positions) steps.push_back(norm);
+    project(Projected::kNormed);
+    std::string x;
+    for (const Step& step : steps) {
+      const bool last = &step == &steps.back();
+      x = step.add(x, last ? State(0) : fmt::format("{}embeddings.{}", stack_.prefix, step.name));
+    }
+    return x;
   }
 
   std::string Layers(std::string x) {
-    const auto count = static_cast<uint32_t>(stack_.layers.size());
+    for (uint32_t i = 0; i < stack_.layers.size(); ++i) x = stack_.parallel ? Parallel(i, x) : Layer(i, x);
     const bool normed = !stack_.final_norm.empty(), projected = !stack_.output_projection.empty();
-    const auto state = [&](uint32_t i) -> std::string {
-      if (i < count) return HiddenState(i);
-      if (!normed && !projected) return LastHiddenState(i);
-      return stack_.last_state_is_normed ? stack_.prefix + "layers.output" : HiddenState(i);
-    };
-    for (uint32_t i = 0; i < count; ++i) x = stack_.parallel ? Parallel(i, x, state(i + 1)) : Layer(i, x, state(i + 1));
     if (!normed && !projected) return x;
-    const std::string last = stack_.last_state_is_normed ? LastHiddenState(count) : stack_.prefix + "last_hidden_state";
+    const std::string last = stack_.last_state_is_normed ? LastHiddenState() : stack_.prefix + "last_hidden_state";
     if (normed) x = b_.Norm(x, stack_.final_norm, projected ? stack_.prefix + "layers.normed" : last);
     return projected ? b_.Linear(x, stack_.output_projection, last) : x;
   }
@@ -73,7 +83,49 @@ class Writer {
  private:
   std::string At(uint32_t i) const { return fmt::format("{}layers.{}.", stack_.prefix, i); }
   std::string HiddenState(uint32_t i) const { return stack_.prefix + b_.HiddenState(i); }
-  std::string LastHiddenState(uint32_t i) { return stack_.prefix.empty() ? b_.LastHiddenState(i) : HiddenState(i); }
+  std::string LastHiddenState() {
+    const auto last = static_cast<uint32_t>(stack_.layers.size() / stack_.layers_per_state);
+    return stack_.prefix.empty() ? b_.LastHiddenState(last) : HiddenState(last);
+  }
+
+  // The value after the given number of layers, a multiple of layers_per_state.
+  std::string State(size_t layers) {
+    const auto index = static_cast<uint32_t>(layers / stack_.layers_per_state);
+    if (layers < stack_.layers.size()) return HiddenState(index);
+    if (stack_.final_norm.empty() && stack_.output_projection.empty()) return LastHiddenState();
+    return stack_.last_state_is_normed && layers != 0 ? stack_.prefix + "layers.output" : HiddenState(index);
+  }
+
+  // The result of layer i where it is no hidden state.
+  std::string Made(uint32_t i) const {
+    return At(i) + (stack_.layers[i].feed_forward.sum_norm.empty() ? "made" : "normed");
+  }
+
+  std::string Result(uint32_t i) { return (i + 1) % stack_.layers_per_state == 0 ? State(i + 1) : Made(i); }
+
+  std::string Words(const std::string& out) {
+    if (stack_.front) return stack_.front->rows(b_, stack_.front->input.name, out);
+    std::vector<std::string> ids = {stack_.ids}, tables = {stack_.table};
+    for (const AddedTable& added : stack_.added) {
+      b_.AddInput({added.input, stack_.space});
+      ids.push_back(added.input);
+      tables.push_back(added.table);
+    }
+    Json attributes = Json::object();
+    if (stack_.table_scale != 1) attributes["scale"] = stack_.table_scale;
+    return b_.Op("embed", ids, tables, out, attributes);
+  }
+
+  std::string Positioned(const std::string& in, const std::string& out) {
+    Json offset = Json::object();
+    if (stack_.first_position != 0) offset["offset"] = stack_.first_position;
+    return b_.Op("position", {in}, {stack_.positions}, out, offset);
+  }
+
+  std::string Linear(const std::string& in, const std::string& name, const std::string& out,
+                     const std::string& activation = "none") {
+    return stack_.linear ? stack_.linear(b_, in, name, out, activation) : b_.Linear(in, name, out, activation);
+  }
 
   std::string OptionalNorm(const std::string& in, const std::string& name, const std::string& out) {
     return name.empty() ? in : b_.Norm(in, name, out);
@@ -84,34 +136,35 @@ class Writer {
     return b_.Op("scale", {in}, {}, in + "_scaled", {{"scale", stack_.residual_scale}});
   }
 
-  // x and a branch, normed if there is a norm for it.
-  std::string Sum(const std::string& x, const std::string& branch, const std::string& norm, const std::string& out) {
-    const std::string sum = b_.Op("add", {x, Scaled(branch)}, {}, norm.empty() ? out : out + ".sum");
-    return norm.empty() ? sum : b_.Norm(sum, norm, out);
+  // The residual sum of x and a branch: `sum`, or `normed` where there is a norm for it.
+  std::string Sum(const std::string& x, const std::string& branch, const std::string& norm, const std::string& sum,
+                  const std::string& normed) {
+    return OptionalNorm(b_.Op("add", {x, Scaled(branch)}, {}, sum), norm, normed);
   }
 
-  std::string Layer(uint32_t i, const std::string& x, const std::string& state) {
+  std::string Layer(uint32_t i, const std::string& x) {
     const StackLayer& layer = stack_.layers[i];
     const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
     const std::string mixed = layer.convolution.taps > 0 ? ShortConvolution(i, in) : Attention(i, in);
-    std::string middle = Sum(x, mixed, layer.attention.sum_norm, At(i) + "attention_sum");
+    std::string middle = Sum(x, mixed, layer.attention.sum_norm, At(i) + "attention_sum", At(i) + "attention_normed");
     if (!layer.cross.query.empty()) {
       const std::string asks = OptionalNorm(middle, layer.cross.norm, At(i) + "cross_input");
-      middle = Sum(middle, Cross(i, asks), layer.cross.sum_norm, At(i) + "cross_sum");
+      middle = Sum(middle, Cross(i, asks), layer.cross.sum_norm, At(i) + "cross_sum", At(i) + "cross_normed");
     }
     const std::string next = OptionalNorm(middle, layer.feed_forward.norm, At(i) + "input");
-    const std::string out = stack_.after ? At(i) + "made" : state;
-    const std::string made = Sum(middle, FeedForward(i, next), layer.feed_forward.sum_norm, out);
-    return stack_.after ? stack_.after(b_, i, made, state) : made;
+    const std::string state = Result(i), out = layer.after ? Made(i) : state;
+    const std::string& norm = layer.feed_forward.sum_norm;
+    const std::string made = Sum(middle, FeedForward(i, next), norm, norm.empty() ? out : At(i) + "sum", out);
+    return layer.after ? layer.after(b_, made, state) : made;
   }
 
-  std::string Parallel(uint32_t i, const std::string& x, const std::string& state) {
+  std::string Parallel(uint32_t i, const std::string& x) {
     const StackLayer& layer = stack_.layers[i];
     const std::string in = OptionalNorm(x, layer.attention.norm, At(i) + "attention_input");
     const std::string next =
         layer.feed_forward.norm.empty() ? in : b_.Norm(x, layer.feed_forward.norm, At(i) + "input");
-    const std::string middle = Sum(x, Attention(i, in), "", At(i) + "attention_sum");
-    return Sum(middle, FeedForward(i, next), "", state);
+    const std::string middle = Sum(x, Attention(i, in), "", At(i) + "attention_sum", "");
+    return Sum(middle, FeedForward(i, next), "", Result(i), "");
   }
 
   std::string Bounded(const std::string& in) {
@@ -122,14 +175,13 @@ class Writer {
   // Queries or keys.
   std::string Turned(const StackLayer& layer, const std::string& in, const std::string& name, const std::string& norm,
                      const std::string& out, uint32_t heads) {
-    std::string x = b_.Linear(in, name, out);
+    std::string x = Linear(in, name, out);
     if (!norm.empty()) x = b_.HeadNorm(x, norm, out + "_normed", heads, name);
     x = Bounded(x);
     return layer.rotary.none() ? x : AddRotate(layer.rotary, b_, x, heads, out + "_turned");
   }
 
-  // Keys or values on their way into the attention of a sequence to itself, or what a convolution reads, where those of
-  // earlier tokens join them.
+  // Appends keys or values of self-attention, or the input of a convolution, to the cached rows of earlier tokens.
   std::string Cached(const std::string& value, const StackLayer& layer) {
     if (!keeps_) return value;
     return b_.Op("append", {value}, {}, value + "_kept", {{"heads", kv_heads_}}, KeptSpace(layer));
@@ -141,13 +193,13 @@ class Writer {
     const std::string at = At(i);
     const std::string q = Turned(layer, in, names.query, names.query_norm, at + "query", stack_.heads);
     const std::string k = Turned(layer, in, names.key, names.key_norm, at + "key", kv_heads_);
-    const std::string v = Bounded(b_.Linear(in, names.value, at + "value"));
+    const std::string v = Bounded(Linear(in, names.value, at + "value"));
     const std::string attended = stack_.attend ? stack_.attend(b_, {stack_, i, in, at}) : Attend(i, q, k, v);
-    return OptionalNorm(b_.Linear(attended, names.output, at + "attention_output"), names.out_norm,
+    return OptionalNorm(Linear(attended, names.output, at + "attention_output"), names.out_norm,
                         at + "attention_normed");
   }
 
-  // Attentions are counted, not layers.
+  // Numbers attentions, not layers.
   uint32_t AttentionsBefore(uint32_t i) const {
     const auto begin = stack_.layers.begin();
     return static_cast<uint32_t>(
@@ -167,8 +219,10 @@ class Writer {
     }
     return b_.Attention(fmt::format("{}attentions.{}", stack_.prefix, AttentionsBefore(i)),
                         {q, Cached(k, layer), Cached(v, layer)},
-                        {layer.distance_bias.empty() ? stack_.distance_bias : layer.distance_bias, stack_.coordinates,
-                         "", "", "", "", "", "", stack_.slopes, layer.sinks},
+                        {.distance_bias = layer.distance_bias.empty() ? stack_.distance_bias : layer.distance_bias,
+                         .coordinates = stack_.coordinates,
+                         .slopes = stack_.slopes,
+                         .sinks = layer.sinks},
                         At(i) + "attended", attributes);
   }
 
@@ -225,12 +279,12 @@ class Writer {
   std::string Dense(const FeedForwardNames& names, const std::string& in, const std::string& at) {
     std::string up;
     if (names.gate.empty()) {
-      up = b_.Linear(in, names.up, at + "up", stack_.activation);
+      up = Linear(in, names.up, at + "up", stack_.activation);
     } else {
-      b_.Linear(in, names.gate, at + "gate");
-      up = Gated(at + "gate", b_.Linear(in, names.up, at + "up"), at + "gated");
+      Linear(in, names.gate, at + "gate");
+      up = Gated(at + "gate", Linear(in, names.up, at + "up"), at + "gated");
     }
-    const std::string down = b_.Linear(up, names.down, at + "down");
+    const std::string down = Linear(up, names.down, at + "down");
     if (names.share.empty()) return down;
     const std::string share = b_.Linear(in, names.share, at + "share");
     return b_.Op("gate", {share, down}, {}, at + "shared", {{"activation", "sigmoid"}});
@@ -272,9 +326,10 @@ std::vector<Space> SpacesOf(const LayerStack& stack) {
 }
 
 std::string AddStack(const LayerStack& stack, ProgramBuilder& builder, bool keeps) {
-  if (stack.begin) stack.begin(builder);
   Writer writer(stack, builder, keeps);
-  return writer.Layers(writer.Embedding());
+  const std::string embeddings = writer.Embedding();
+  if (stack.begin) stack.begin(builder);
+  return writer.Layers(embeddings);
 }
 
 void AddKeptSpaces(const LayerStack& stack, std::vector<Space>& spaces) {

@@ -10,7 +10,7 @@ namespace {
 
 const char* TypeName(bool sliding) { return sliding ? "sliding_attention" : "full_attention"; }
 
-// For each layer: does it slide?
+// Whether each layer slides.
 std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std::function<bool(uint32_t)>& otherwise) {
   const Json& types = config.Get("layer_types");
   if (!types.is_null() && (!types.is_array() || types.size() != layers)) {
@@ -31,7 +31,7 @@ std::vector<bool> SlidingLayers(const Config& config, uint32_t layers, const std
 std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description) {
   const std::vector<bool> sliding = SlidingLayers(config, config.Number("num_hidden_layers"), types.slides);
   description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
-  // Layers whose positions differ have an object each.
+  // If the types' positions differ, each type has an object.
   const Json& parameters = config.Get("rope_parameters");
   const bool differ = std::string(types.full.theta) != types.sliding.theta;
   if (differ && parameters.is_object() && !parameters.contains(TypeName(false)) &&

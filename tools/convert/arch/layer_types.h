@@ -1,5 +1,5 @@
-// Layers of two types, as configurations name them: full_attention sees everything, sliding_attention a window, and
-// each type has rotary positions of its own.
+// Layers of two types, as configurations name them: full_attention sees all keys, sliding_attention a window. Each type
+// has its own rotary positions.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_LAYER_TYPES_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_LAYER_TYPES_H_
 
@@ -16,20 +16,20 @@
 namespace fovea::tools {
 
 struct LayerTypes {
-  std::function<bool(uint32_t)> slides;  // layer i, where `layer_types` is absent
-  uint32_t rotary_dims;                  // of a head: those that turn
+  std::function<bool(uint32_t)> slides;  // whether layer i slides if `layer_types` is absent
+  uint32_t rotary_dims;                  // columns of a head that are rotated
   RotaryKeys full, sliding;
-  Window window;  // that sliding layers see
+  Window window;  // for sliding layers
 };
 
-// What is a layer's own.
+// The settings of one layer.
 struct LayerType {
   RotaryPositions rotary;
-  std::optional<Window> window;  // absent: it sees all
+  std::optional<Window> window;  // absent: it sees all keys
   bool slides = false;
 };
 
-// Of all layers. Adds the frequencies, and says in the metadata up to which length the model was trained.
+// Reads the types of all layers. Adds the frequencies, and the longest trained length as metadata max_positions.
 std::vector<LayerType> ReadLayerTypes(const Config& config, const LayerTypes& types, Description& description);
 
 }  // namespace fovea::tools

@@ -1,6 +1,6 @@
 // LayoutLMv3: a text with boxes, and the picture of its page, in one sequence. Scores have biases by the distances of
 // positions, of left edges and of lower edges. Program `encode` reads both, `encode_text` the text alone. Rows of the
-// picture stand in front here, as all that tells places apart is in the rows; the published code has them last.
+// picture come first here: their order changes nothing, as coordinates are in the rows. The original has them last.
 #include <math.h>
 
 #include <algorithm>
@@ -79,17 +79,15 @@ class Layoutlmv3 {
         description_.must_use.push_back(prefix_ + name);
       }
     }
-    // What follows from the tensors.
-    for (const char* key : {"coordinate_size", "hidden_size", "intermediate_size", "max_2d_position_embeddings",
-                            "max_position_embeddings", "shape_size", "type_vocab_size"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors.
+    config_.Ignore({"coordinate_size", "hidden_size", "intermediate_size", "max_2d_position_embeddings",
+                    "max_position_embeddings", "shape_size", "type_vocab_size"});
   }
 
  private:
   std::string Stored(const std::string& name) const { return prefix_ + name; }
 
-  // Biases of all layers, and where tokens stand.
+  // Biases of all layers, and coordinates of tokens.
   void AddTables() {
     const std::string positions = Stored("embeddings.position_embeddings.weight");
     const uint32_t rows = weights_.Get(positions).rows;
@@ -126,7 +124,7 @@ class Layoutlmv3 {
     weights_.Add("biases", Concatenate(tables));
   }
 
-  // The class token's row and those of patches, with bias and positions; where they stand on the page.
+  // The rows of the class token and of patches, with bias and positions, and their coordinates on the page.
   void AddPicture(const ImageInput& image, std::vector<Space>* spaces) {
     const Grid grid = image.patches();
     picture_rows_ = 1 + grid.count();
@@ -182,10 +180,10 @@ class Layoutlmv3 {
     for (uint32_t i = 0; i < layers_; ++i) x = Layer(i, x, places);
     const bool of_text = checkpoint_.task != Task::kEmbedding && checkpoint_.task != Task::kEncoder;
     if (image != nullptr && of_text) x = TextRows(x);
-    const Head head = {"classifier.dense", "tanh", "", "classifier.out_proj"};
+    const Head head = {.dense = "classifier.dense", .activation = "tanh", .out = "classifier.out_proj"};
     Heads task_heads;
     task_heads.sequence = head;
-    task_heads.token = weights_.Has("classifier.weight") ? Head{"", "", "", "classifier"} : head;
+    task_heads.token = weights_.Has("classifier.weight") ? Head{.out = "classifier"} : head;
     builder.Finish(x, task_heads);
   }
 
@@ -244,11 +242,11 @@ class Layoutlmv3 {
     for (const char* part : {"query", "key", "value"}) {
       in.push_back(b_->Linear(x, fmt::format("{}attention.self.{}", at, part), own + part));
     }
-    std::vector<std::string> tensors;
+    AttentionTensors tensors;
     Json attributes = {{"heads", heads_}};
     if (!places.empty()) {
       in.push_back(places);
-      tensors.push_back("biases");
+      tensors.distance_bias = "biases";
       attributes["axes"] = axes_;
       attributes["row_coordinates"] = true;
     }
@@ -276,6 +274,7 @@ class Layoutlmv3 {
 
 }  // namespace
 
+// The original: transformers/models/layoutlmv3/modeling_layoutlmv3.py: LayoutLMv3Model.
 void DescribeLayoutlmv3(const Checkpoint& checkpoint, Description& description) {
   Layoutlmv3(checkpoint, description).Describe();
 }

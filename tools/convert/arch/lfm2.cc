@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// For each layer: does it attend? Otherwise it convolves.
+// Whether each layer attends; otherwise it convolves.
 std::vector<bool> AttendingLayers(const Config& config) {
   const uint32_t layers = config.Number("num_hidden_layers");
   const Json &types = config.Get("layer_types"), &indices = config.Get("full_attn_idxs");
@@ -30,8 +30,12 @@ std::vector<bool> AttendingLayers(const Config& config) {
 }
 
 AttentionNames Attention(const std::string& at) {
-  return {"", at + "q_proj", at + "k_proj", at + "v_proj", at + "out_proj", at + "q_layernorm", at + "k_layernorm", "",
-          ""};
+  return {.query = at + "q_proj",
+          .key = at + "k_proj",
+          .value = at + "v_proj",
+          .output = at + "out_proj",
+          .query_norm = at + "q_layernorm",
+          .key_norm = at + "k_layernorm"};
 }
 
 ShortConvolutionNames Convolution(const std::string& at, const Config& config, Weights& weights) {
@@ -53,7 +57,7 @@ ShortConvolutionNames Convolution(const std::string& at, const Config& config, W
   return names;
 }
 
-// What some configurations call otherwise, the other name first.
+// Some configurations have another key, which is preferred.
 bool Tied(const Config& config) {
   const bool tied = config.Flag("tie_embedding", config.Flag("tie_word_embeddings", true));
   config.Only("tie_word_embeddings", tied);
@@ -62,6 +66,7 @@ bool Tied(const Config& config) {
 
 }  // namespace
 
+// The original: transformers/models/lfm2/modeling_lfm2.py: Lfm2Model.
 void DescribeLfm2(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -102,13 +107,11 @@ void DescribeLfm2(const Checkpoint& checkpoint, Description& description) {
   heads.sequence.out = heads.token.out = "score";
   description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings")));
   description.must_use = {prefix + "embed_tokens.", prefix + "layers.", prefix + "embedding_norm."};
-  // These follow from the tensors, or repeat others.
-  for (const char* key : {"hidden_size", "intermediate_size", "block_dim", "block_ff_dim", "block_auto_adjust_ff_dim",
-                          "block_multiple_of", "block_ffn_dim_multiplier", "block_norm_eps", "block_use_swiglu",
-                          "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init", "conv_dim",
-                          "conv_dim_out", "conv_use_xavier_init", "num_heads", "use_pos_enc", "rope_theta"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys repeat read ones or concern training.
+  config.Ignore({"hidden_size", "intermediate_size", "block_dim", "block_ff_dim", "block_auto_adjust_ff_dim",
+                 "block_multiple_of", "block_ffn_dim_multiplier", "block_norm_eps", "block_use_swiglu",
+                 "block_mlp_init_scale", "block_out_init_scale", "block_use_xavier_init", "conv_dim", "conv_dim_out",
+                 "conv_use_xavier_init", "num_heads", "use_pos_enc", "rope_theta"});
   DescribeStack(stack, checkpoint, description);
 }
 

@@ -1,4 +1,4 @@
-// Decoders that are Llama with other switches, one function each.
+// Decoders that are Llama with other switches, one function for each.
 #include <math.h>
 
 #include <algorithm>
@@ -35,12 +35,15 @@ void JoinHeadNorms(Weights& weights, const std::string& name) {
 
 }  // namespace
 
+// The original: transformers/models/llama/modeling_llama.py: LlamaModel;
+// transformers/models/mistral/modeling_mistral.py: MistralModel.
 void DescribeLlama(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/qwen2/modeling_qwen2.py: Qwen2Model.
 void DescribeQwen2(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
@@ -48,6 +51,7 @@ void DescribeQwen2(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/qwen3/modeling_qwen3.py: Qwen3Model.
 void DescribeQwen3(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
@@ -60,10 +64,10 @@ void DescribeQwen3(const Checkpoint& checkpoint, Description& description) {
 
 namespace {
 
-// What all generations of Gemma have.
+// The common part of all generations of Gemma.
 LlamaLike GemmaLike(const Config& config) {
   LlamaLike family;
-  family.norms = {"rms", 0, 1};
+  family.norms = {.kind = "rms", .weight_offset = 1};
   family.tied = true;
   family.activation_key = "hidden_activation";
   family.activation = "gelu_pytorch_tanh";
@@ -74,17 +78,19 @@ LlamaLike GemmaLike(const Config& config) {
 
 }  // namespace
 
+// The original: transformers/models/gemma/modeling_gemma.py: GemmaModel.
 void DescribeGemma(const Checkpoint& checkpoint, Description& description) {
-  // What hidden_act says is left out of account by the original library as well: Gemma was trained with the tanh form.
-  checkpoint.config.Get("hidden_act");
+  // The original reads hidden_activation alone: Gemma was trained with the tanh form of GELU.
+  checkpoint.config.Ignore({"hidden_act"});
   DescribeLlamaLike(GemmaLike(checkpoint.config), checkpoint, description);
 }
 
+// The original: transformers/models/gemma2/modeling_gemma2.py: Gemma2Model.
 void DescribeGemma2(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family = GemmaLike(config);
   family.places = NormPlaces::kAround;
-  config.Get("hidden_act");
+  config.Ignore({"hidden_act"});  // the original reads hidden_activation alone
   family.scale = 1 / sqrt(config.Real("query_pre_attn_scalar", 256));
   family.cap = config.Real("attn_logit_softcapping", 0);
   family.score_cap = config.Real("final_logit_softcapping", 0);
@@ -94,6 +100,7 @@ void DescribeGemma2(const Checkpoint& checkpoint, Description& description) {
 }
 
 // Also as an encoder of texts: attention in both directions.
+// The original: transformers/models/gemma3/modeling_gemma3.py: Gemma3TextModel.
 void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family = GemmaLike(config);
@@ -108,11 +115,12 @@ void DescribeGemma3(const Checkpoint& checkpoint, Description& description) {
   config.Only("attn_logit_softcapping", nullptr);
   family.score_cap = config.Real("final_logit_softcapping", 0);
   SlideButEvery(config, "sliding_window_pattern", 6, family);
-  family.rotary = {"rope_theta", 1e6, "rope_scaling"};
-  family.sliding_rotary = {"rope_local_base_freq", 1e4, nullptr};
+  family.rotary = {.theta = "rope_theta", .absent = 1e6, .scaling = "rope_scaling"};
+  family.sliding_rotary = {.theta = "rope_local_base_freq", .absent = 1e4, .scaling = nullptr};
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/phi3/modeling_phi3.py: Phi3Model.
 void DescribePhi3(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
@@ -120,6 +128,7 @@ void DescribePhi3(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/phi/modeling_phi.py: PhiModel.
 void DescribePhi(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -138,13 +147,14 @@ void DescribePhi(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/smollm3/modeling_smollm3.py: SmolLM3Model.
 void DescribeSmollm3(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
   family.norms.kind = "rms";
   family.tied = true;
   family.rotary.absent = family.sliding_rotary.absent = 2e6;
-  // An entry that is not 0 says that the layer has rotary positions.
+  // A layer whose entry is not 0 has rotary positions.
   const Json& turns = config.Get("no_rope_layers");
   const uint32_t every = config.Number("no_rope_layer_interval", 4), layers = config.Number("num_hidden_layers");
   if (turns.is_null() && every == 0) Fail("config.json: no_rope_layer_interval is 0");
@@ -157,6 +167,8 @@ void DescribeSmollm3(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/olmo2/modeling_olmo2.py: Olmo2Model; transformers/models/olmo3/modeling_olmo3.py:
+// Olmo3Model.
 void DescribeOlmo2(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
@@ -179,10 +191,12 @@ LlamaLike GraniteLike(const Config& config) {
   return family;
 }
 
+// The original: transformers/models/granite/modeling_granite.py: GraniteModel.
 void DescribeGranite(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(GraniteLike(checkpoint.config), checkpoint, description);
 }
 
+// The original: transformers/models/starcoder2/modeling_starcoder2.py: Starcoder2Model.
 void DescribeStarcoder2(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -196,6 +210,7 @@ void DescribeStarcoder2(const Checkpoint& checkpoint, Description& description) 
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/stablelm/modeling_stablelm.py: StableLmModel.
 void DescribeStablelm(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -213,6 +228,8 @@ void DescribeStablelm(const Checkpoint& checkpoint, Description& description) {
   });
 }
 
+// The original: transformers/models/cohere/modeling_cohere.py: CohereModel;
+// transformers/models/cohere2/modeling_cohere2.py: Cohere2Model.
 void DescribeCohere(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;

@@ -62,8 +62,8 @@ class Family {
     stack_.table_scale = family_.table_scale;
     stack_.final_norm = prefix_ + family_.final_norm;
     config_.Only("pretraining_tp", 1);
-    // These follow from the tensors.
-    for (const char* key : {"hidden_size", "intermediate_size", "cache_implementation"}) config_.Get(key);
+    // Sizes follow from the tensors; cache_implementation chooses a class of the original library.
+    config_.Ignore({"hidden_size", "intermediate_size", "cache_implementation"});
   }
 
   std::vector<LayerType> LayerTypesOf() {
@@ -73,7 +73,7 @@ class Family {
     types.rotary_dims = RotaryDims(config_, shape_.size);
     types.full = family_.rotary;
     types.sliding = family_.sliding_rotary;
-    // A token sees so many with itself; in both directions as many on each side.
+    // The window counts the token itself; in both directions each side has half of it.
     if (window != 0) types.window = family_.causal ? Window{window - 1, 0} : Window{window / 2, window / 2};
     std::vector<LayerType> layers = ReadLayerTypes(config_, types, description_);
     for (const LayerType& layer : layers) {
@@ -82,7 +82,7 @@ class Family {
     return layers;
   }
 
-  // Layers that are stored as one.
+  // Splits layers that are stored as one.
   void Split(const std::string& at) {
     const uint32_t q = shape_.heads * shape_.size, kv = shape_.kv_heads * shape_.size;
     SplitRows(weights_, at + "self_attn.qkv_proj", {{"q_proj", q}, {"k_proj", kv}, {"v_proj", kv}});

@@ -1,5 +1,5 @@
-// Decoders whose tensors are named as Llama's: model.layers.<i>.self_attn.q_proj and so on. What a family has besides,
-// or otherwise, are the switches here.
+// Decoders whose tensors are named as Llama's: model.layers.<i>.self_attn.q_proj and so on. A family is a table of the
+// names and switches in which it differs from Llama.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_LLAMA_LIKE_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_LLAMA_LIKE_H_
 
@@ -12,22 +12,22 @@
 
 namespace fovea::tools {
 
-// Which norms a layer has.
+// The norms of a layer.
 enum class NormPlaces {
-  kBefore,  // in front of attention and of feed-forward
-  kAfter,   // of what both add to the residual
-  kAround,  // both
-  kShared,  // one in front of both, which are parallel
+  kBefore,  // before attention and before feed-forward
+  kAfter,   // after both, before they are added to the residual
+  kAround,  // before and after both
+  kShared,  // one before both, which are parallel
 };
 
-// A feed-forward of experts, in layers that have one.
+// A mixture of experts (MoE), in layers that have one.
 struct MixtureOfExperts {
   std::string module = "mlp";
   std::string router = "gate";
-  std::string gate = "gate_proj", up = "up_proj", down = "down_proj";  // of experts.<i>, or of all in experts
-  std::string shared, share;  // a feed-forward that all tokens take, and the layer that says its share of the sum
+  std::string gate = "gate_proj", up = "up_proj", down = "down_proj";  // in experts.<i>, or in experts for all
+  std::string shared, share;  // a feed-forward for all tokens, and the layer that makes its weight in the sum
   uint32_t count = 0, chosen = 0;
-  bool of_all = false;                // as ExpertNames
+  bool of_all = false;                // as in ExpertNames
   std::function<bool(uint32_t)> has;  // layer i has experts; absent: all have
 };
 
@@ -41,19 +41,18 @@ struct LlamaLike {
   bool fused = false;  // queries, keys and values are stored as qkv_proj, gate and up as gate_up_proj
 
   // ---- switches ----
-  NormStyle norms;  // without an epsilon: rms_norm_eps of RMS norms, layer_norm_eps of others
+  NormStyle norms;  // without an epsilon: rms_norm_eps for RMS norms, else layer_norm_eps
   NormPlaces places = NormPlaces::kBefore;
-  std::string activation_key = "hidden_act", activation = "silu";  // without a key: the latter, by the runtime's name
+  std::string activation_key = "hidden_act", activation = "silu";  // its default; without a key the runtime's name
   double gate_limit = 0, gate_shift = 0, projection_limit = 0;     // as in LayerStack
   std::optional<MixtureOfExperts> mixture;
-  bool tied = false;  // head and embeddings, where config.json does not say
+  bool tied = false;  // head and embeddings share a matrix, unless config.json has tie_word_embeddings
   bool causal = true;
-  uint32_t head_size = 0;  // 0: as config.json says, or hidden_size / heads
+  uint32_t head_size = 0;  // 0: head_dim of config.json, or hidden_size / heads
   bool interleaved = false;
   RotaryKeys rotary, sliding_rotary;
-  std::function<bool(uint32_t)> turns;  // layer i has rotary positions; absent: all have
-  std::function<bool(uint32_t)>
-      slides;  // layer i, where there are no layer_types; absent: all, where there is a window
+  std::function<bool(uint32_t)> turns;   // layer i has rotary positions; absent: all layers
+  std::function<bool(uint32_t)> slides;  // layer i slides, if there is a window and no layer_types; absent: all layers
   double table_scale = 1, residual_scale = 1;
   std::optional<double> scale;
   double cap = 0;
@@ -66,10 +65,10 @@ using PrepareLayer = std::function<void(Weights&, const std::string& at)>;
 void DescribeLlamaLike(const LlamaLike& family, const Checkpoint& checkpoint, Description& description,
                        const PrepareLayer& prepare = nullptr);
 
-// What all kinds of Granite have.
+// The common part of all kinds of Granite.
 LlamaLike GraniteLike(const Config& config);
 
-// Heads and the size of one.
+// Heads and their size.
 struct HeadShape {
   uint32_t heads = 0, kv_heads = 0, size = 0;
 };

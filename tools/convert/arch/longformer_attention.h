@@ -1,34 +1,21 @@
-// Attention of Longformer and of what descends from it: rows see a window and the global rows; these have projections
-// of their own, see all and are seen by all.
+// Attention of Longformer and its descendants: tokens see a window and the global tokens; these have separate
+// projections, see all tokens and are seen by all.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_LONGFORMER_ATTENTION_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_LONGFORMER_ATTENTION_H_
 
 #include <string>
 #include <vector>
 
-#include "tools/convert/arch/program_builder.h"
+#include "tools/convert/arch/layer_stack.h"
 
 namespace fovea::tools {
 
 // Keys to each side, for each layer: half of attention_window.
 std::vector<uint32_t> LongformerSides(const Config& config, uint32_t layers);
 
-// The space of the global rows: `first`: the first of each text, else those that input global_attention_mask marks.
-Space GlobalRowsSpace(bool first);
-// Chooses them.
-void AddGlobalRows(ProgramBuilder& builder, bool first);
-
-struct LongformerAttention {
-  uint32_t heads, side;
-  std::string in;                 // what the projections read
-  std::string query, key, value;  // layers as they are stored; those of global rows end with _global
-  std::string at;                 // what names of values begin with: <at>query, <at>key and <at>value are there
-  std::string prefix;  // of the names of steps: <prefix>attentions.<layer>, <prefix>global_attentions.<layer>
-  uint32_t layer;
-};
-// The rows that were attended.
-std::string AddLongformerAttention(const LongformerAttention& attention, ProgramBuilder& builder,
-                                   Description& description);
+// Sets the attention of a stack. `sides`: the keys on each side of a layer's window. The global tokens are the first
+// one of each text, or marked by input global_attention_mask.
+void SeeWindows(const std::vector<uint32_t>& sides, bool first_is_global, Description& description, LayerStack& stack);
 
 }  // namespace fovea::tools
 

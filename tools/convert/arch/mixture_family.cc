@@ -1,4 +1,4 @@
-// Decoders like Llama whose feed-forwards are chosen by each token from many, one function each.
+// Decoders like Llama with a mixture of experts (MoE), one function for each.
 #include <algorithm>
 
 #include "tools/base/fail.h"
@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// How many experts there are and a token takes.
+// The numbers of experts, and of the experts that are chosen for each token.
 MixtureOfExperts ReadMixture(const Config& config, const char* count_key, uint32_t count, uint32_t chosen) {
   MixtureOfExperts mixture;
   mixture.count = config.Number(count_key, count);
@@ -31,7 +31,7 @@ MixtureOfExperts ReadQwenMixture(const Config& config, uint32_t count, uint32_t 
     return std::none_of(plain.begin(), plain.end(), [i](const Json& layer) { return layer == i; }) &&
            (i + 1) % step == 0;
   };
-  config.Get("moe_intermediate_size");  // follows from the tensors
+  config.Ignore({"moe_intermediate_size"});  // follows from the tensors
   return mixture;
 }
 
@@ -40,8 +40,8 @@ uint32_t RowsOfOne(const Constant& all, uint32_t experts, uint32_t width) {
   return static_cast<uint32_t>(uint64_t{all.rows} * all.width / experts / width);
 }
 
-// Stored layers of all experts, of which each makes gates and factors: as `<experts>.gate` and `<experts>.up`. `shape`:
-// of the tensor; `order` puts what tells gates from factors first, then experts, rows, columns.
+// Splits stored layers of all experts, whose results are gates and factors, into `<experts>.gate` and `<experts>.up`.
+// `shape` is the tensor's; `order` puts the axis of gates and factors first, then experts, rows, columns.
 void SplitGates(Weights& weights, const std::string& experts, const Constant& whole, std::vector<uint32_t> shape,
                 const std::vector<uint32_t>& order, const char* kind) {
   const bool bias = kind == std::string(".bias");
@@ -57,6 +57,7 @@ void SplitGates(Weights& weights, const std::string& experts, const Constant& wh
 
 }  // namespace
 
+// The original: transformers/models/mixtral/modeling_mixtral.py: MixtralModel.
 void DescribeMixtral(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -70,6 +71,7 @@ void DescribeMixtral(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/olmoe/modeling_olmoe.py: OlmoeModel.
 void DescribeOlmoe(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -84,6 +86,7 @@ void DescribeOlmoe(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/qwen2_moe/modeling_qwen2_moe.py: Qwen2MoeModel.
 void DescribeQwen2Moe(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -92,15 +95,16 @@ void DescribeQwen2Moe(const Checkpoint& checkpoint, Description& description) {
                {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
   // Versions of the original library disagree about which layers would slide.
   config.Only("use_sliding_window", false);
-  config.Get("max_window_layers");
+  config.Ignore({"max_window_layers"});  // no layer slides
   family.slides = [](uint32_t) { return false; };
   family.mixture = ReadQwenMixture(config, 60, 4);
   family.mixture->shared = "shared_expert";
   family.mixture->share = "shared_expert_gate";
-  config.Get("shared_expert_intermediate_size");
+  config.Ignore({"shared_expert_intermediate_size"});  // follows from the tensors
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/qwen3_moe/modeling_qwen3_moe.py: Qwen3MoeModel.
 void DescribeQwen3Moe(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -108,12 +112,13 @@ void DescribeQwen3Moe(const Checkpoint& checkpoint, Description& description) {
   family.query_norm = "q_norm";
   family.key_norm = "k_norm";
   const bool slides = config.Flag("use_sliding_window", false);
-  config.Get("max_window_layers");
+  config.Ignore({"max_window_layers"});  // the original lets all layers slide or none
   family.slides = [slides](uint32_t) { return slides; };
   family.mixture = ReadQwenMixture(config, 128, 8);
   DescribeLlamaLike(family, checkpoint, description);
 }
 
+// The original: transformers/models/granitemoe/modeling_granitemoe.py: GraniteMoeModel.
 void DescribeGraniteMoe(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family = GraniteLike(config);
@@ -134,7 +139,7 @@ void DescribeGraniteMoe(const Checkpoint& checkpoint, Description& description) 
 
 namespace {
 
-// The matrices of an expert lie [in, out]; as blocks of MXFP4 they lie [out, in].
+// The matrices of an expert are stored as [in, out]; as blocks of MXFP4 as [out, in].
 void NameGptOssExperts(Weights& weights, const std::string& experts, uint32_t count, uint32_t width) {
   const auto bias = [&](const char* name) { return weights.Get(experts + name + "_bias"); };
   const std::string in = experts + ".gate_up_proj", out = experts + ".down_proj";
@@ -155,6 +160,7 @@ void NameGptOssExperts(Weights& weights, const std::string& experts, uint32_t co
 
 }  // namespace
 
+// The original: transformers/models/gpt_oss/modeling_gpt_oss.py: GptOssModel.
 void DescribeGptOss(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
@@ -166,8 +172,8 @@ void DescribeGptOss(const Checkpoint& checkpoint, Description& description) {
   if (config.Get("rope_scaling").is_null() && config.Get("rope_parameters").is_null()) {
     Fail("config.json: rope_scaling is missing");
   }
-  // What hidden_act says is left out of account by the original library as well.
-  for (const char* key : {"hidden_act", "initial_context_length", "experts_per_token"}) config.Get(key);
+  // The original's activation is fixed; the other keys repeat rope_scaling's and num_experts_per_tok.
+  config.Ignore({"hidden_act", "initial_context_length", "experts_per_token"});
   config.Only("swiglu_limit", 7.0);
   family.activation_key = "";
   family.activation = "quick_gelu";

@@ -36,10 +36,12 @@ class Writer {
     for (uint32_t i = 0; i < layers; ++i) x = Layer(i, x, i + 1 == layers);
     Heads heads;
     if (config_.Flag("classifier_activation", true)) heads.pooler = prefix_ + "pooler.dense";
-    heads.sequence = {heads.pooler, "tanh", "", "classifier"};
+    heads.sequence = {.dense = heads.pooler, .activation = "tanh", .out = "classifier"};
     heads.token.out = "classifier";
-    heads.language = {"cls.predictions.transform.dense", activation_, "cls.predictions.transform.LayerNorm",
-                      "cls.predictions.scores"};
+    heads.language = {.dense = "cls.predictions.transform.dense",
+                      .activation = activation_,
+                      .norm = "cls.predictions.transform.LayerNorm",
+                      .out = "cls.predictions.scores"};
     heads.language_bias = "cls.predictions.bias";
     heads.tied = false;
     AddScores();
@@ -118,7 +120,7 @@ class Writer {
     return narrow_ ? Output(made, x, name + "output.bottleneck", state) : made;
   }
 
-  // The matrix of scores: beside the embeddings of words, as wide as they are, columns of its own.
+  // The matrix of scores: the embeddings of words and a stored matrix, concatenated by columns.
   void AddScores() {
     const std::string own = "cls.predictions.dense.weight", scores = "cls.predictions.scores.weight";
     if (!weights_.Has("cls.predictions.transform.dense.weight")) return;
@@ -139,15 +141,14 @@ class Writer {
 
 }  // namespace
 
+// The original: transformers/models/mobilebert/modeling_mobilebert.py: MobileBertModel.
 void DescribeMobilebert(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   config.Only("position_embedding_type", "absolute");
   config.Only("tie_word_embeddings", true);
-  // These follow from the tensors.
-  for (const char* key : {"embedding_size", "hidden_size", "intermediate_size", "intra_bottleneck_size",
-                          "max_position_embeddings", "true_hidden_size", "type_vocab_size"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors.
+  config.Ignore({"embedding_size", "hidden_size", "intermediate_size", "intra_bottleneck_size",
+                 "max_position_embeddings", "true_hidden_size", "type_vocab_size"});
   const bool bare = description.weights.Has("embeddings.word_embeddings.weight");
   Writer(checkpoint, description, bare ? "" : "mobilebert.").Run();
 }

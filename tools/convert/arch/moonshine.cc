@@ -35,7 +35,7 @@ Front ConvolvedSamples(Weights& weights) {
 }
 
 AttentionNames Attention(const std::string& at, const std::string& norm) {
-  return {norm, at + "q_proj", at + "k_proj", at + "v_proj", at + "o_proj", "", "", "", ""};
+  return {.norm = norm, .query = at + "q_proj", .key = at + "k_proj", .value = at + "v_proj", .output = at + "o_proj"};
 }
 
 LayerStack Stack(const std::string& side, const Config& config, Weights& weights) {
@@ -73,6 +73,7 @@ LayerStack Stack(const std::string& side, const Config& config, Weights& weights
 
 }  // namespace
 
+// The original: transformers/models/moonshine/modeling_moonshine.py: MoonshineForConditionalGeneration.
 void DescribeMoonshine(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -94,12 +95,11 @@ void DescribeMoonshine(const Checkpoint& checkpoint, Description& description) {
     description.SetMetadata("max_positions", std::to_string(config.Number("max_position_embeddings", 512)));
   }
   RefuseBiases(checkpoint, weights, "attention_bias", false, {"q_proj", "k_proj", "v_proj"});
-  // What follows from the tensors, changes no result (heads padded with zeros), or concerns the decoder alone.
-  for (const char* key :
-       {"decoder_hidden_act", "decoder_num_attention_heads", "decoder_num_hidden_layers", "decoder_num_key_value_heads",
-        "intermediate_size", "is_encoder_decoder", "max_position_embeddings", "pad_head_dim_to_multiple_of"}) {
-    config.Get(key);
-  }
+  // The size follows from the tensors; padding of heads with zeros changes no result; the decoder's keys are not read
+  // if the encoder alone is converted.
+  config.Ignore({"decoder_hidden_act", "decoder_num_attention_heads", "decoder_num_hidden_layers",
+                 "decoder_num_key_value_heads", "intermediate_size", "is_encoder_decoder", "max_position_embeddings",
+                 "pad_head_dim_to_multiple_of"});
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 

@@ -4,83 +4,106 @@
 
 namespace fovea::tools {
 
-void DescribeNomicBert(const Checkpoint& checkpoint, Description& description) {
+namespace {
+
+void RefuseUnsupported(const Checkpoint& checkpoint) {
   const Config& config = checkpoint.config;
-  Weights& weights = description.weights;
   for (const char* key : {"causal", "prenorm", "parallel_block", "scale_attn_by_inverse_layer_idx", "use_rms_norm"})
     config.Only(key, false);
   for (const char* key : {"rotary_emb_scale_base", "rotary_scaling_factor"}) config.Only(key, nullptr);
   for (const char* key : {"num_experts", "moe_every_n_layers"}) config.Only(key, 0);
   config.Only("scale_attn_weights", true);
+  if (checkpoint.task == Task::kMaskedLm) {
+    Fail("its head for masked words is not supported; --task embedding converts the encoder without it");
+  }
+}
+
+// Returns whether the feed-forward is gated.
+bool SetActivation(const Config& config, LayerStack& stack) {
   const std::string activation = config.Text("activation_function");
   const bool gated = activation == "swiglu" || activation == "geglu" || activation == "glu";
-  const std::string prefix = weights.Has("embeddings.word_embeddings.weight") ? "" : "bert.";
-  description.must_use = {prefix + "embeddings.", prefix + "encoder.", prefix + "emb_ln."};
-  LayerStack stack;
-  stack.norms = {"layer", config.Real("layer_norm_epsilon", 1e-12)};
-  stack.heads = config.Number("n_head");
   if (gated) {
     stack.activation = activation == "swiglu" ? "silu" : activation == "geglu" ? "gelu" : "sigmoid";
   } else {
     stack.activation = config.Activation("activation_function");
   }
+  return gated;
+}
+
+void SetEmbeddings(const std::string& prefix, Description& description, LayerStack& stack) {
   stack.table = prefix + "embeddings.word_embeddings.weight";
   stack.embedding_norm = prefix + "emb_ln";
-  const std::string table = stack.table, types = prefix + "embeddings.token_type_embeddings.weight";
-  if (weights.Has(types)) {
-    stack.front = {{{"texts"}, {"tokens", "texts"}},
-                   {"input_ids", "tokens"},
-                   [=](ProgramBuilder& b, const std::string& in, const std::string& out) {
-                     b.InputOfIds("token_type_ids", 0);
-                     return b.Op("embed", {in, "token_type_ids"}, {table, types}, out);
-                   }};
-  }
-  const std::string learned = prefix + "embeddings.position_embeddings.weight";
+  const std::string types = prefix + "embeddings.token_type_embeddings.weight";
+  if (!description.weights.Has(types)) return;
+  stack.added = {{"token_type_ids", types}};
+  description.SetMetadata("default.token_type_ids", "0");
+}
+
+// Returns the rotary positions of all layers; a stored table is added to embeddings.
+RotaryPositions ReadPositions(const Config& config, const std::string& prefix, Description& description,
+                              LayerStack& stack) {
+  Weights& weights = description.weights;
   const uint32_t size = HeadSize(config, "n_embd", stack.heads);
   const uint32_t dims = RotaryDims(config, size, "rotary_emb_fraction", 0);
   RotaryPositions rotary;
   if (dims > 0) {
-    rotary = ReadRotary(config, {"rotary_emb_base", 10000, nullptr}, dims, "tokens", weights);
+    const RotaryKeys keys = {.theta = "rotary_emb_base", .absent = 10000, .scaling = nullptr};
+    rotary = ReadRotary(config, keys, dims, "tokens", weights);
     rotary.interleaved = config.Flag("rotary_emb_interleaved", false);
   }
-  const uint32_t positions = config.Number("max_trained_positions", config.Number("n_positions", 2048));
-  description.SetMetadata("max_positions", std::to_string(positions));
+  uint32_t positions = config.Number("max_trained_positions", config.Number("n_positions", 2048));
+  const std::string learned = prefix + "embeddings.position_embeddings.weight";
   if (weights.Has(learned)) {
     stack.positions = learned;
-    description.SetMetadata("max_positions", std::to_string(weights.Get(learned).rows));
+    positions = weights.Get(learned).rows;
   }
+  description.SetMetadata("max_positions", std::to_string(positions));
+  return rotary;
+}
+
+StackLayer Layer(const std::string& at, bool gated, const RotaryPositions& rotary, Weights& weights) {
+  const std::string projection = at + "attn.Wqkv";
+  SplitLinear(weights, projection, {"query", "key", "value"});
+  return {.attention = {.query = projection + ".query",
+                        .key = projection + ".key",
+                        .value = projection + ".value",
+                        .output = at + "attn.out_proj",
+                        .sum_norm = at + "norm1"},
+          .feed_forward = {.gate = gated ? at + "mlp.fc12" : "",
+                           .up = at + (gated ? "mlp.fc11" : "mlp.fc1"),
+                           .down = at + "mlp.fc2",
+                           .sum_norm = at + "norm2"},
+          .rotary = rotary};
+}
+
+}  // namespace
+
+// The original: modeling_hf_nomic_bert.py, published with the models of Nomic AI: NomicBertModel.
+void DescribeNomicBert(const Checkpoint& checkpoint, Description& description) {
+  const Config& config = checkpoint.config;
+  Weights& weights = description.weights;
+  RefuseUnsupported(checkpoint);
+  const std::string prefix = weights.Has("embeddings.word_embeddings.weight") ? "" : "bert.";
+  description.must_use = {prefix + "embeddings.", prefix + "encoder.", prefix + "emb_ln."};
+  LayerStack stack;
+  stack.norms = {.kind = "layer", .epsilon = config.Real("layer_norm_epsilon", 1e-12)};
+  stack.heads = config.Number("n_head");
+  const bool gated = SetActivation(config, stack);
+  SetEmbeddings(prefix, description, stack);
+  const RotaryPositions rotary = ReadPositions(config, prefix, description, stack);
   const uint32_t layers = config.Number("n_layer");
   for (uint32_t i = 0; i < layers; ++i) {
-    const std::string at = fmt::format("{}encoder.layers.{}.", prefix, i), projection = at + "attn.Wqkv";
-    SplitLinear(weights, projection, {"query", "key", "value"});
-    StackLayer layer;
-    layer.attention.query = projection + ".query";
-    layer.attention.key = projection + ".key";
-    layer.attention.value = projection + ".value";
-    layer.attention.output = at + "attn.out_proj";
-    layer.attention.sum_norm = at + "norm1";
-    layer.rotary = rotary;
-    if (gated) layer.feed_forward.gate = at + "mlp.fc12";
-    layer.feed_forward.up = at + (gated ? "mlp.fc11" : "mlp.fc1");
-    layer.feed_forward.down = at + "mlp.fc2";
-    layer.feed_forward.sum_norm = at + "norm2";
-    stack.layers.push_back(layer);
+    stack.layers.push_back(Layer(fmt::format("{}encoder.layers.{}.", prefix, i), gated, rotary, weights));
   }
-
-  Heads& heads = stack.task_heads;
-  heads.pooler = prefix + "pooler.dense";
-  heads.sequence = {heads.pooler, "tanh", "", "classifier"};
-  heads.token.out = "classifier";
-  if (checkpoint.task == Task::kMaskedLm) {
-    Fail("its head for masked words is not supported; --task embedding converts the encoder without it");
-  }
-  // What follows from tensors, and how the original computes.
-  for (const char* key : {"attn_pdrop", "dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "layer_norm_eps",
-                          "mlp_fc1_bias", "mlp_fc2_bias", "n_inner", "pad_vocab_size_multiple", "qkv_proj_bias",
-                          "reorder_and_upcast_attn", "type_vocab_size", "use_flash_attn", "use_xentropy",
-                          "last_layer_subset", "mlp_checkpoint_lvl", "checkpointing"}) {
-    config.Get(key);
-  }
+  const std::string pooler = prefix + "pooler.dense";
+  stack.task_heads = {.pooler = pooler,
+                      .sequence = {.dense = pooler, .activation = "tanh", .out = "classifier"},
+                      .token = {.out = "classifier"}};
+  // Sizes and biases follow from the tensors; the remaining keys choose how the original computes the same.
+  config.Ignore({"attn_pdrop", "dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "layer_norm_eps",
+                 "mlp_fc1_bias", "mlp_fc2_bias", "n_inner", "pad_vocab_size_multiple", "qkv_proj_bias",
+                 "reorder_and_upcast_attn", "type_vocab_size", "use_flash_attn", "use_xentropy", "last_layer_subset",
+                 "mlp_checkpoint_lvl", "checkpointing"});
   DescribeStack(stack, checkpoint, description);
 }
 

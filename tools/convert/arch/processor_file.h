@@ -1,4 +1,4 @@
-// The file in which a published model has how its sounds or pictures are prepared.
+// The file of a published model with the preparation of audio or images.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_PROCESSOR_FILE_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_PROCESSOR_FILE_H_
 
@@ -16,12 +16,12 @@ struct ProcessorFile {
   Config config() const { return {json, name}; }
 };
 
-// Of a directory: the object `part` (feature_extractor, image_processor) of processor_config.json, where later versions
-// of the original library write it, else preprocessor_config.json; nothing where there is neither.
+// Reads the object `part` (feature_extractor, image_processor) of processor_config.json, which later versions of the
+// original library write, else preprocessor_config.json; nothing if the directory has neither.
 std::optional<ProcessorFile> FindProcessor(const std::string& directory, const std::string& part);
 
-// The type of the processor, or, as in the original library, the one that goes with the model_type of config.json
-// where the file has none; empty: there is none for that either.
+// The type of the processor. A file without one has the type that the original library uses for the model_type of
+// config.json; empty: there is none.
 std::string SoundProcessorType(const ProcessorFile& processor, const std::string& model_type);
 std::string ImageProcessorType(const ProcessorFile& processor, const std::string& model_type);
 

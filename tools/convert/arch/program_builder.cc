@@ -71,8 +71,11 @@ std::string ProgramBuilder::Arrange(const std::string& in, const std::string& ta
   return Op("arrange", {in}, {table}, out, Json::object(), space);
 }
 
-std::string ProgramBuilder::Attention(const std::string& name, std::vector<std::string> in,
-                                      std::vector<std::string> tensors, const std::string& out, Json attributes) {
+std::string ProgramBuilder::Attention(const std::string& name, std::vector<std::string> in, const AttentionTensors& t,
+                                      const std::string& out, Json attributes) {
+  std::vector<std::string> tensors = {t.distance_bias, t.coordinates,   t.head_windows,     t.blocks,
+                                      t.additive,      t.relative_keys, t.relative_queries, t.buckets,
+                                      t.slopes,        t.sinks,         t.summary_bias};
   while (!tensors.empty() && tensors.back().empty()) tensors.pop_back();
   Op("attention", std::move(in), std::move(tensors), out, std::move(attributes));
   program_.operations.back().name = name;
@@ -124,7 +127,8 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
       Fail("config.json: there is no head for speech of this architecture");
     case Task::kText:
     case Task::kImage:
-      Fail("config.json: texts and images have no parts of their own in this architecture");
+      Fail(
+          "config.json: this architecture has no separate encoders of text and images; leave --task text or image out");
     case Task::kSequenceToSequence:
       Fail("config.json: there is no decoder of this architecture");
   }
@@ -168,13 +172,13 @@ std::string ProgramBuilder::Scores(const std::string& in, const Heads& heads, co
   // A row is narrower than its scores.
   if (heads.score_scale != 1) value = Op("scale", {value}, {}, prefix + "head.scaled", {{"scale", heads.score_scale}});
   const std::string own = heads.language.out + ".weight";
-  // Some heads have no name for a matrix of their own.
+  // A head without a name for its matrix always shares the embeddings.
   const bool tied = checkpoint_.config.Flag("tie_word_embeddings", heads.tied) || heads.language.out.empty();
   if (!tied && !weights_.Has(own)) {
     // The original library makes it up at random, with a warning.
     Fail(
-        "no tensor {}: tie_word_embeddings is false, so scores of tokens have a matrix of their own, and it is not"
-        " stored; add it, or set tie_word_embeddings to true in config.json if it is the table of embeddings ({}), or"
+        "no tensor {}: tie_word_embeddings is false, so the head has its own matrix, and it is not stored; add it, or "
+        "set tie_word_embeddings to true in config.json if it is the table of embeddings ({}), or"
         " convert without the head (--task {})",
         own, heads.language_table, checkpoint_.task == Task::kSequenceToSequence ? "encoder" : "embedding");
   }
@@ -199,7 +203,7 @@ std::string ProgramBuilder::BeforeOut(std::string value, const Head& head, const
 void ProgramBuilder::Labels(const std::string& classifier) {
   const Json& labels = checkpoint_.config.Get("id2label");
   const uint32_t count = weights_.Get(classifier + ".weight").rows;
-  // The original library refuses a classifier of another size than config.json says.
+  // The original library refuses a classifier whose size differs from config.json's.
   const Json& number = checkpoint_.config.Get("num_labels");
   const bool listed = labels.is_object() && !labels.empty();
   const uint64_t expected = listed ? labels.size() : number.is_null() ? count : checkpoint_.config.Number("num_labels");

@@ -14,28 +14,36 @@ namespace fovea::tools {
 struct NormStyle {
   std::string kind = "layer";  // or "rms"
   double epsilon = 0;
-  double weight_offset = 0;  // of rms: added to the stored weight
+  double weight_offset = 0;  // added to the stored weight of rms norms
 };
 
-// A layer with activation, a norm, a layer. Names of tensors without ".weight" and ".bias"; an empty one is left out.
+// A linear layer with activation, a norm, a linear layer. Names of tensors without ".weight" and ".bias"; an empty one
+// is left out.
 struct Head {
-  std::string dense;
-  std::string activation;
-  std::string norm;
-  std::string out;
+  std::string dense = "";
+  std::string activation = "";
+  std::string norm = "";
+  std::string out = "";
 };
 
 struct Heads {
-  std::string pooler;  // embedding: pooler_output from the first token, where it is stored
+  std::string pooler = "";  // for embedding: pooler_output from the first token, if the layer is stored
   std::string pooler_activation = "tanh";
-  bool mean_pooler = false;  // embedding: pooler_output is the mean
+  bool mean_pooler = false;  // for embedding: pooler_output is the mean
   std::string sequence_pool = "first";
-  Head sequence, token, language;  // sequence: of images, too; language: scores of tokens
-  std::string language_table;      // the embeddings that the last layer of language shares, or has where none is stored
-  std::string language_bias;       // of that layer, if it is not stored as its own
-  bool tied = true;                // it shares them, where config.json does not say
-  double score_scale = 1;          // of what language scores
-  double score_cap = 0;            // scores become cap * tanh(score / cap); 0: they do not
+  Head sequence = {}, token = {},
+       language = {};               // classes of sequences or images, and of tokens; scores of next tokens
+  std::string language_table = "";  // embeddings: the matrix of language.out if tied, or if language.out is empty
+  std::string language_bias = "";   // its bias, if it has another name than language.out
+  bool tied = true;                 // unless config.json has tie_word_embeddings
+  double score_scale = 1;           // factor of the row that is scored
+  double score_cap = 0;             // scores become cap * tanh(score / cap); 0: they do not
+};
+
+// Tensors of an attention operation, as listed in runtime/blob/op_list.inc: whole names; empty: absent.
+struct AttentionTensors {
+  std::string distance_bias = "", coordinates = "", head_windows = "", blocks = "", additive = "";
+  std::string relative_keys = "", relative_queries = "", buckets = "", slopes = "", sinks = "", summary_bias = "";
 };
 
 class ProgramBuilder {
@@ -46,7 +54,7 @@ class ProgramBuilder {
   ProgramBuilder(const Checkpoint& checkpoint, Description& description, NormStyle norms, std::vector<Space> spaces,
                  Input input, std::string name = "encode");
 
-  // All return `out`. A bias is used where it is stored. `space`: of the result, where several would do.
+  // All return `out`. A bias is used if it is stored. `space`: the space of the result, where several are possible.
   std::string Op(const std::string& op, std::vector<std::string> in, std::vector<std::string> tensors,
                  const std::string& out, Json attributes = Json::object(), const std::string& space = "");
   std::string Linear(const std::string& in, const std::string& name, const std::string& out,
@@ -54,30 +62,30 @@ class ProgramBuilder {
   // Another operation with the tensors of a linear layer.
   std::string Layer(const std::string& op, std::vector<std::string> in, const std::string& name, const std::string& out,
                     Json attributes);
-  // `heads`: so many parts of a row are normed, each by itself.
+  // `heads`: the number of parts of a row that are normed separately.
   std::string Norm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads = 1);
-  // The same of what linear layer `of` makes: of the whole row where the norm's weight is as wide, else of each of
-  // `heads`, which have one weight or a row of it each.
+  // The norm of the result of linear layer `of`: over the whole row if the norm's weight is as wide, else over each of
+  // `heads`, which share one weight or have a row of it each.
   std::string HeadNorm(const std::string& in, const std::string& name, const std::string& out, uint32_t heads,
                        const std::string& of);
-  // Rows as a table says, in a space that has as many.
+  // Rows in the order of a table, in a space that has as many.
   std::string Arrange(const std::string& in, const std::string& table, const std::string& space,
                       const std::string& out);
-  // Its weights can be asked for as `name`: attentions.<layer> where there is one for each layer.
-  std::string Attention(const std::string& name, std::vector<std::string> in, std::vector<std::string> tensors,
+  // `name` is that of its attention map: attentions.<layer> if there is one for each layer.
+  std::string Attention(const std::string& name, std::vector<std::string> in, const AttentionTensors& tensors,
                         const std::string& out, Json attributes);
 
   void AddInput(Input input) { program_.inputs.push_back(std::move(input)); }
-  // An input of ids beside input_ids, `id` where the caller has none.
+  // A further input of ids; its default is `id`.
   void InputOfIds(const std::string& name, uint32_t id);
-  // The name of hidden state `index`; that of the last one is what the task makes of it.
+  // The name of hidden state `index`; the last one's name depends on the task.
   std::string HiddenState(uint32_t index) const;
   std::string LastHiddenState(uint32_t index);
 
   // Scores of tokens by heads.language: `<prefix>logits`.
   std::string Scores(const std::string& in, const Heads& heads, const std::string& prefix = "");
 
-  // The program is one step of generation, or has one as a part.
+  // The program is one step of generation, or contains one.
   void Steps() { program_.steps = true; }
   // Names the program's outputs, classes among them.
   void Outputs(std::vector<std::string> names) { program_.outputs = std::move(names); }
@@ -89,8 +97,8 @@ class ProgramBuilder {
   void End();
 
  private:
-  // The weight of a layer or norm, which must be there, and its bias if there is one. So a configuration with more
-  // layers than are stored ends at the first that is missing, and describes no others.
+  // The weight of a layer or norm, which must be stored, and its bias if there is one. So a configuration with more
+  // layers than are stored fails at the first missing one.
   std::vector<std::string> Stored(const std::string& name) const;
   void EmbeddingHead(const std::string& last, const Heads& heads);
   void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
@@ -105,18 +113,18 @@ class ProgramBuilder {
   Program program_;
 };
 
-// Fails where config.json says, by `key`, that layers have no bias (`absent`: whether they have where it does not say)
-// and one of them is stored all the same, which the original library would leave out. `layers`: ends of their names.
+// Fails if `key` of config.json is false (`absent`: its default), so that layers have no bias, and one of them is
+// stored all the same: the original library would leave it out. `layers`: ends of their names.
 void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const std::string& key, bool absent,
                   const std::vector<std::string>& layers);
 
 // Names the equal parts of a stored layer (weight, and bias if there is one) that computes several at once:
-// <name>.<part>.weight, ..
+// <name>.<part>.weight and so on.
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts);
-// The same of parts that have so many rows each.
+// The same for parts with the given numbers of rows.
 void SplitRows(Weights& weights, const std::string& name, const std::vector<std::pair<std::string, uint32_t>>& parts);
 
-// Adds a layer whose outputs are those of a stored one times these factors, a row: its name.
+// Adds a layer whose outputs are a stored layer's times these factors, a row. Returns its name.
 std::string ScaleLayer(Weights& weights, const std::string& name, const std::string& factors);
 
 // Names the parts of a layer that computes queries, keys and values of groups of heads: in each group its queries, then

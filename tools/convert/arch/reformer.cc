@@ -1,6 +1,6 @@
 // Reformer: two residual streams (attention adds to the first what it reads from the second, the feed-forward layers
 // the other way round), layers that look at keys sorted by random hashes and layers that look at neighbouring chunks. A
-// decoder is converted, too: as one pass that scores every token of a text.
+// decoder is converted as one pass that scores every token of a text.
 #include <math.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Shape {
   bool causal;
   std::vector<uint32_t> buckets;  // one or two factors
 
-  uint32_t Directions() const {  // of one head in one round
+  uint32_t Directions() const {  // for one head in one round
     uint32_t sum = 0;
     for (const uint32_t factor : buckets) sum += factor / 2;
     return sum;
@@ -229,7 +229,7 @@ class Writer {
     return b_.Attention(step, {q, k, v, sorted}, {}, at + "attended", attributes);
   }
 
-  // Chunks of the text as it stands, the first beside the last.
+  // Chunks of the text in its order; the first and the last chunk are neighbours.
   std::string Local(uint32_t i, const std::string& in) {
     const std::string at = fmt::format("layers.{}.", i);
     const std::string from = fmt::format("{}encoder.layers.{}.attention.self_attention.", prefix_, i);
@@ -258,7 +258,7 @@ class Writer {
     const Chunks& chunks = local_chunks_;
     const Json attributes = InChunks(chunks, step, "");
     if (!shape_.causal || chunks.before > 1 || chunks.after > 0) return attributes;
-    // What lies before the first chunk is after the query: a window in blocks sees the same.
+    // The chunk before the first one is the last, after the query and thus unseen: a window in blocks sees the same.
     return {{"heads", shape_.heads},
             {"causal", true},
             {"pattern", "window"},
@@ -278,6 +278,7 @@ class Writer {
 
 }  // namespace
 
+// The original: transformers/models/reformer/modeling_reformer.py: ReformerModel.
 void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -323,16 +324,13 @@ void DescribeReformer(const Checkpoint& checkpoint, Description& description) {
   const std::string last = builder.Norm("streams", prefix + "encoder.layer_norm", "last_hidden_state");
 
   Heads heads;
-  heads.sequence = {"classifier.dense", "tanh", "", "classifier.out_proj"};
+  heads.sequence = {.dense = "classifier.dense", .activation = "tanh", .out = "classifier.out_proj"};
   heads.language.out = "lm_head.decoder";
   heads.language_table = "lm_head.decoder.weight";
   heads.language_bias = "lm_head.bias";
-  // How work is cut up, what follows from tensors, and what concerns training.
-  for (const char* key :
-       {"axial_norm_std", "chunk_size_lm_head", "chunk_size_feed_forward", "feed_forward_size", "hidden_size",
-        "num_buckets", "num_hashes", "hash_seed", "axial_pos_shape", "axial_pos_embds_dim"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys choose chunks of the original's computation, or concern training.
+  config.Ignore({"axial_norm_std", "chunk_size_lm_head", "chunk_size_feed_forward", "feed_forward_size", "hidden_size",
+                 "num_buckets", "num_hashes", "hash_seed", "axial_pos_shape", "axial_pos_embds_dim"});
   builder.Finish(last, heads);
 }
 

@@ -1,23 +1,23 @@
-// RemBERT: BERT with narrow embeddings, which are projected, and a head for masked words whose matrix is its own and of
-// another width.
-#include "tools/convert/arch/post_norm_encoder.h"
+// RemBERT: BERT with narrow embeddings, which are projected, and a head for masked words whose matrix is not shared
+// with the embeddings and has another width.
+#include "tools/convert/arch/bert_family.h"
 
 namespace fovea::tools {
 
+// The original: transformers/models/rembert/modeling_rembert.py: RemBertModel.
 void DescribeRembert(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
-  PostNormEncoder encoder = EncoderFromConfig(config);
-  encoder.prefix = "rembert";
-  encoder.projection = "encoder.embedding_hidden_mapping_in";
-  encoder.pooler = "pooler.dense";
-  encoder.sequence.out = "classifier";
-  encoder.language.dense = "cls.predictions.dense";
-  encoder.language.norm = "cls.predictions.LayerNorm";
-  encoder.language.out = "cls.predictions.decoder";
-  encoder.tied = false;
+  BertLike family = EncoderFromConfig(config);
+  family.prefix = "rembert";
+  family.projection = "encoder.embedding_hidden_mapping_in";
+  family.pooler = "pooler.dense";
+  family.sequence.out = "classifier";
+  family.language = {
+      .dense = "cls.predictions.dense", .norm = "cls.predictions.LayerNorm", .out = "cls.predictions.decoder"};
+  family.tied = false;
   config.Only("tie_word_embeddings", false);
-  for (const char* key : {"input_embedding_size", "output_embedding_size"}) config.Get(key);
-  DescribePostNormEncoder(encoder, checkpoint, description);
+  config.Ignore({"input_embedding_size", "output_embedding_size"});  // follow from the tensors
+  DescribeBertLike(family, checkpoint, description);
 }
 
 }  // namespace fovea::tools

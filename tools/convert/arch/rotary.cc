@@ -191,7 +191,7 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
     rotary.stretch = scaling.Real("factor");
     rotary.short_up_to = scaling.MaxPositions();
     add(rotary.frequencies, Inverse(scaling.Lengths()));
-  } else if (type == "divided") {  // by factors as they are: how GGUF files have those of type llama3
+  } else if (type == "divided") {  // by the given factors: GGUF files store llama3 like this
     scaling.Allow({"factors"});
     add(rotary.frequencies, Divided(scaling.Lengths(), scaling.Factors("factors")));
   } else if (type == "linear" || type == "default") {

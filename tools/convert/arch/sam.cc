@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// Of the number of a bucket that each distance from -reach to reach has its own.
+// For each distance from -reach to reach a bucket.
 Constant OwnBuckets(uint32_t reach) {
   std::vector<int32_t> buckets;
   for (uint32_t i = 0; i <= 2 * reach; ++i) buckets.push_back(static_cast<int32_t>(i));
@@ -88,11 +88,10 @@ class SamEncoder {
     description_.SetMetadata("task", "embedding");
     builder.Outputs({Neck(builder.HiddenState(layers))});
     builder.End();
-    // What follows from the tensors, belongs to other parts or was read above from a copy.
-    for (const char* key : {"hidden_size", "image_size", "initializer_factor", "mlp_dim", "mlp_ratio", "num_channels",
-                            "num_pos_feats", "output_channels", "patch_size", "qkv_bias"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors or belong to other parts of SAM; the remaining keys were read above from a copy of
+    // the configuration.
+    config_.Ignore({"hidden_size", "image_size", "initializer_factor", "mlp_dim", "mlp_ratio", "num_channels",
+                    "num_pos_feats", "output_channels", "patch_size", "qkv_bias"});
   }
 
  private:
@@ -126,7 +125,7 @@ class SamEncoder {
     for (const char* part : {"query", "key", "value"}) {
       qkv.push_back(b_->Linear(in, attention + "qkv." + part, own + part));
     }
-    std::vector<std::string> tensors;
+    AttentionTensors tensors;
     Json attributes = {{"heads", heads_}};
     if (relative_) {
       const std::string place = global ? "picture" : "window";
@@ -137,7 +136,8 @@ class SamEncoder {
         weights_.Add(place + ".buckets", OwnBuckets(reach));
       }
       AddRelative(attention, grid, reach, own + "relative_keys");
-      tensors = {"", place + ".coordinates", "", "", "", own + "relative_keys", "", place + ".buckets"};
+      tensors = {
+          .coordinates = place + ".coordinates", .relative_keys = own + "relative_keys", .buckets = place + ".buckets"};
       attributes["axes"] = 2;
     }
     const std::string step = fmt::format("attentions.{}", i);
@@ -152,8 +152,8 @@ class SamEncoder {
     b_->Op("add", {own + "attention_sum", own + "down"}, {}, b_->HiddenState(i + 1));
   }
 
-  // All heads have the same rows. Relative scores are scaled with the others, and these are not: they are stored so
-  // much larger.
+  // All heads have the same rows. The original does not scale relative scores; the runtime does, so the rows are
+  // divided by the scale.
   void AddRelative(const std::string& attention, Grid grid, uint32_t reach, const std::string& name) {
     std::vector<Constant> tables;
     for (const char* axis : {"rel_pos_h", "rel_pos_w"}) {
@@ -210,17 +210,19 @@ void Describe(const Checkpoint& checkpoint, const Config& config, Description& d
 
 }  // namespace
 
+// The original: transformers/models/sam/modeling_sam.py: SamVisionModel.
 void DescribeSamVision(const Checkpoint& checkpoint, Description& description) {
   Describe(checkpoint, checkpoint.config, description);
 }
 
+// The original: transformers/models/sam/modeling_sam.py: SamModel.
 void DescribeSam(const Checkpoint& checkpoint, Description& description) {
   if (checkpoint.task != Task::kEncoder) {
     Fail("config.json: SAM's decoder of masks is not supported; --task encoder converts the encoder of images alone");
   }
   const Config config(checkpoint.config, "vision_config");
-  config.Get("model_type");
-  for (const char* part : {"mask_decoder_config", "prompt_encoder_config"}) checkpoint.config.Get(part);
+  config.Ignore({"model_type"});
+  checkpoint.config.Ignore({"mask_decoder_config", "prompt_encoder_config"});  // parts that are not converted
   Describe(checkpoint, config, description);
   WarnOfUnknown(config, "vision_config", description);
 }

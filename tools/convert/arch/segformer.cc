@@ -1,5 +1,5 @@
-// SegFormer: stages of overlapping patches. Keys and values are those of a coarser grid, and a depthwise convolution in
-// the feed-forward tells rows where they lie. The head for segmentation adds up what it makes of all stages.
+// SegFormer: stages of overlapping patches. Keys and values are made of a coarser grid, and a depthwise convolution in
+// the feed-forward is the only source of positions. The head for segmentation sums projections of all stages.
 #include <math.h>
 
 #include "tools/base/fail.h"
@@ -49,18 +49,16 @@ class Segformer {
       AddSpace(Own(i) + "patches", grids_.back(), &spaces);
       if (ratios_[i] > 1) AddSpace(Own(i) + "reduced", Convolved(grids_.back(), ReducingFilter(i)), &spaces);
     }
-    // Norms have the usual epsilon, whatever config.json says.
-    config_.Get("layer_norm_eps");
+    // The original's norms do not read it.
+    config_.Ignore({"layer_norm_eps"});
     ProgramBuilder builder(checkpoint_, description_, {"layer", 1e-5}, spaces, image.Pixels());
     b_ = &builder;
     std::string x = "pixel_values";
     for (uint32_t i = 0; i < stages_; ++i) x = Stage(i, x, image);
     description_.must_use = {prefix_ + "encoder.", "decode_head."};
-    // What follows from the tensors or concerns training.
-    for (const char* key : {"classifier_dropout_prob", "decoder_hidden_size", "downsampling_rates", "drop_path_rate",
-                            "hidden_sizes", "image_size", "mlp_ratios", "semantic_loss_ignore_index"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors; the remaining keys concern training.
+    config_.Ignore({"classifier_dropout_prob", "decoder_hidden_size", "downsampling_rates", "drop_path_rate",
+                    "hidden_sizes", "image_size", "mlp_ratios", "semantic_loss_ignore_index"});
     if (checkpoint_.task == Task::kSemanticSegmentation) {
       SegmentationHead();
       builder.End();
@@ -148,27 +146,41 @@ class Segformer {
     return b_->Op("add", {own + "attention_sum", own + "down"}, {}, own + "output");
   }
 
-  // Each stage's projection and its part of the layer that reads all of them are one matrix, as pictures that are
-  // enlarged go through layers as they would before; the batch norm is a factor and an addend of it.
   void SegmentationHead() {
-    const std::string head = "decode_head.";
     if (!config_.Flag("reshape_last_stage", true)) {
-      Fail("config.json: reshape_last_stage false goes without segmentation");
+      Fail("config.json: reshape_last_stage false cannot be combined with segmentation");
     }
     description_.SetMetadata("task", "semantic-segmentation");
-    const Constant fuse = weights_.Get(head + "linear_fuse.weight");
+    AddProjections();
+    std::string sum;
+    for (uint32_t i = 0; i < stages_; ++i) {
+      const std::string x = Enlarged(i);
+      sum = i == 0 ? x : b_->Op("add", {sum, x}, {}, head_ + Own(i) + "sum");
+    }
+    b_->Op("activate", {sum}, {}, head_ + "activated", {{"activation", "relu"}});
+    description_.SetMetadata("layout.logits", fmt::format("channels_first {} {}", grids_[0].rows, grids_[0].columns));
+    b_->Outputs({b_->Linear(head_ + "activated", head_ + "classifier", "logits")});
+    b_->Labels(head_ + "classifier");
+  }
+
+  // One part of the head's batch norm.
+  Constant BatchNorm(const char* part, uint32_t width) const {
+    Constant values = weights_.Get(head_ + "batch_norm." + part);
+    if (values.rows != 1 || values.width != width) Fail("tensor {}batch_norm.{} is not {} wide", head_, part, width);
+    return values;
+  }
+
+  // A stage's projection and its part of the layer that reads all stages are one matrix, since enlarging commutes with
+  // linear layers; the batch norm is a factor and an addend of it. All biases are those of stage 0.
+  void AddProjections() {
+    const Constant fuse = weights_.Get(head_ + "linear_fuse.weight");
     const uint32_t width = fuse.rows;
     if (fuse.width != uint64_t{stages_} * width) {
-      Fail("tensor {}linear_fuse.weight is [{}, {}], not [{}, {}]", head, width, fuse.width, width,
+      Fail("tensor {}linear_fuse.weight is [{}, {}], not [{}, {}]", head_, width, fuse.width, width,
            uint64_t{stages_} * width);
     }
-    const auto norm = [&](const char* part) {
-      Constant values = weights_.Get(head + "batch_norm." + part);
-      if (values.rows != 1 || values.width != width) Fail("tensor {}batch_norm.{} is not {} wide", head, part, width);
-      return values;
-    };
-    const Constant gain = norm("weight"), shift = norm("bias"), mean = norm("running_mean"),
-                   variance = norm("running_var");
+    const Constant gain = BatchNorm("weight", width), shift = BatchNorm("bias", width),
+                   mean = BatchNorm("running_mean", width), variance = BatchNorm("running_var", width);
     const Constant factors = {1, width, [gain, variance] {
                                 std::vector<float> values = gain.load();
                                 const std::vector<float> squares = variance.load();
@@ -176,44 +188,37 @@ class Segformer {
                                 return values;
                               }};
     std::vector<Constant> biases;
-    std::string sum;
     for (uint32_t i = 0; i < stages_; ++i) {
-      const std::string projection = fmt::format("{}linear_c.{}.proj", head, i), own = head + Own(i);
+      const std::string projection = fmt::format("{}linear_c.{}.proj", head_, i);
       const uint32_t place = stages_ - 1 - i;  // the last stage comes first
       const Constant part = Slice(fuse, {}, {place * width, (place + 1) * width});
       const Constant columns = Transpose(weights_.Get(projection + ".weight"));
-      weights_.Add(own + "weight", ScaleRows(Product(part, columns), factors));
+      weights_.Add(head_ + Own(i) + "weight", ScaleRows(Product(part, columns), factors));
       biases.push_back(Product(weights_.Get(projection + ".bias"), part));
     }
     const Constant before = Sum(biases);
-    weights_.Add(head + Own(0) + "bias", {1, width, [before, factors, mean, shift] {
-                                            std::vector<float> values = before.load();
-                                            const std::vector<float> f = factors.load(), m = mean.load(),
-                                                                     s = shift.load();
-                                            for (size_t i = 0; i < values.size(); ++i) {
-                                              values[i] = (values[i] - m[i]) * f[i] + s[i];
-                                            }
-                                            return values;
-                                          }});
-    for (uint32_t i = 0; i < stages_; ++i) {
-      const std::string own = head + Own(i);
-      const std::string state = b_->HiddenState(i);
-      std::vector<std::string> tensors = {own + "weight"};
-      if (i == 0) tensors.push_back(own + "bias");
-      std::string x = b_->Op("linear", {state}, tensors, own + "projected");
-      if (grids_[i].rows != grids_[0].rows || grids_[i].columns != grids_[0].columns) {
-        const Blend blend = Bilinear(grids_[i], grids_[0]);
-        weights_.Add(own + "rows", blend.rows);
-        weights_.Add(own + "shares", blend.weights);
-        x = b_->Op("arrange", {x}, {own + "rows", own + "shares"}, own + "enlarged", Json::object(),
-                   Own(0) + "patches");
-      }
-      sum = i == 0 ? x : b_->Op("add", {sum, x}, {}, own + "sum");
-    }
-    b_->Op("activate", {sum}, {}, head + "activated", {{"activation", "relu"}});
-    description_.SetMetadata("layout.logits", fmt::format("channels_first {} {}", grids_[0].rows, grids_[0].columns));
-    b_->Outputs({b_->Linear(head + "activated", head + "classifier", "logits")});
-    b_->Labels(head + "classifier");
+    weights_.Add(head_ + Own(0) + "bias", {1, width, [before, factors, mean, shift] {
+                                             std::vector<float> values = before.load();
+                                             const std::vector<float> f = factors.load(), m = mean.load(),
+                                                                      s = shift.load();
+                                             for (size_t i = 0; i < values.size(); ++i) {
+                                               values[i] = (values[i] - m[i]) * f[i] + s[i];
+                                             }
+                                             return values;
+                                           }});
+  }
+
+  // The projection of stage i on the grid of stage 0.
+  std::string Enlarged(uint32_t i) {
+    const std::string own = head_ + Own(i);
+    std::vector<std::string> tensors = {own + "weight"};
+    if (i == 0) tensors.push_back(own + "bias");
+    const std::string x = b_->Op("linear", {b_->HiddenState(i)}, tensors, own + "projected");
+    if (grids_[i].rows == grids_[0].rows && grids_[i].columns == grids_[0].columns) return x;
+    const Blend blend = Bilinear(grids_[i], grids_[0]);
+    weights_.Add(own + "rows", blend.rows);
+    weights_.Add(own + "shares", blend.weights);
+    return b_->Op("arrange", {x}, {own + "rows", own + "shares"}, own + "enlarged", Json::object(), Own(0) + "patches");
   }
 
   const Checkpoint& checkpoint_;
@@ -221,6 +226,7 @@ class Segformer {
   Description& description_;
   Weights& weights_;
   uint32_t stages_;
+  const std::string head_ = "decode_head.";
   std::vector<uint32_t> depths_, heads_, ratios_, sizes_, strides_;
   std::string activation_, prefix_;
   std::vector<Grid> grids_;
@@ -230,6 +236,8 @@ class Segformer {
 
 }  // namespace
 
+// The original: transformers/models/segformer/modeling_segformer.py: SegformerModel,
+// SegformerForSemanticSegmentation.
 void DescribeSegformer(const Checkpoint& checkpoint, Description& description) {
   Segformer(checkpoint, description).Describe();
 }

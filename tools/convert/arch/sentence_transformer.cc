@@ -59,7 +59,7 @@ void ReadLimits(const std::string& directory, Description& description) {
     const fs::path file = fs::path(directory) / name;
     if (!fs::exists(file)) continue;
     const Config limits(file.string());
-    // In place of what the tokenizer's own files say.
+    // These override the tokenizer's files.
     description.tokenizer = {{"type", "directory"}, {"lower_case", limits.Flag("do_lower_case", false)}};
     const uint32_t most = limits.Number("max_seq_length", 0);
     if (most != 0) description.tokenizer["max_length"] = most;

@@ -15,7 +15,8 @@ class Model {
       : encoder_(encoder), decoder_(decoder), checkpoint_(checkpoint), description_(description) {
     spaces_ = SpacesOf(encoder_);
     const std::string root = spaces_[0].name;
-    // The decoder reads rows that follow from others as what they are: it knows nothing of the others.
+    // Strided rows of the encoder are plain rows in programs of the decoder, which do not have the space they are made
+    // of.
     const auto strided = [&](const Space& space) { return space.name == encoder_.space && !space.strides.empty(); };
     if (std::any_of(spaces_.begin(), spaces_.end(), strided)) {
       source_space_ = "source_rows";
@@ -83,7 +84,7 @@ class Model {
   const LayerStack& decoder_;
   const Checkpoint& checkpoint_;
   Description& description_;
-  LayerStack steps_ = decoder_;  // of texts in the making, of which there may be several for each source
+  LayerStack steps_ = decoder_;  // for live beams, several for each source
   std::vector<Space> spaces_;
   std::string source_space_ = encoder_.space;
 };

@@ -63,14 +63,17 @@ void DescribePicture(const Checkpoint& checkpoint, const std::string& program, D
 
 }  // namespace
 
+// The original: transformers/models/siglip/modeling_siglip.py: SiglipModel.
 void DescribeSiglip(const Checkpoint& checkpoint, Description& description) {
   DescribeTowers({DescribeText, DescribePicture, "sigmoid"}, checkpoint, description);
 }
 
+// The original: transformers/models/siglip/modeling_siglip.py: SiglipTextModel.
 void DescribeSiglipText(const Checkpoint& checkpoint, Description& description) {
   DescribeText(checkpoint, "encode", description);
 }
 
+// The original: transformers/models/siglip/modeling_siglip.py: SiglipVisionModel.
 void DescribeSiglipVision(const Checkpoint& checkpoint, Description& description) {
   DescribePicture(checkpoint, "encode", description);
 }

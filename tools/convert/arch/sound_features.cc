@@ -1,4 +1,4 @@
-// What encoders of sound read.
+// Features of audio.
 #include "tools/convert/arch/sound_features.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ FilterBank KaldiFilterBank(uint32_t rate, uint32_t filters, const char* window, 
 constexpr double kLeastPower = 1.192092955078125e-07;
 constexpr float kOf16Bits = 32768;
 
-// Of samples that are 16-bit numbers.
+// Speech2TextFeatureExtractor: samples are scaled to 16-bit numbers.
 SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
   config.Only("dither", 0.0);
   const uint32_t filters = config.View("num_mel_bins").Number(kCount, 80);
@@ -112,8 +112,8 @@ SoundFeatures OfSpeechToText(const Config& config, Weights& weights) {
           }};
 }
 
-// Of n rows whose variance is 1, the same where variance is over n - 1: times sqrt((n - 1) / n), as (n - 1) over the
-// root of n (n - 1). Tensor sound.one is 1.
+// Rows whose variance over n is 1 get variance 1 over n - 1: times sqrt((n - 1) / n), computed as (n - 1) over the root
+// of n (n - 1). Tensor sound.one is 1.
 std::string Unbiased(ProgramBuilder& builder, const std::string& in, const std::string& space, const std::string& out) {
   const Json as_is = {{"activation", "none"}};
   builder.Op("fill", {}, {"sound.one"}, out + ".ones", Json::object(), space);
@@ -125,7 +125,7 @@ std::string Unbiased(ProgramBuilder& builder, const std::string& in, const std::
   return builder.Op("gate", {out + ".factors", in}, {}, out, as_is);
 }
 
-// The same, some consecutive frames beside each other; what makes no whole group of them is left out.
+// SeamlessM4TFeatureExtractor: the same, with consecutive frames concatenated; an incomplete group is left out.
 SoundFeatures OfSeamless(const Config& config, Weights& weights) {
   config.Only("dither", 0.0);
   const uint32_t filters = config.View("num_mel_bins").Number(kCount, 80);
@@ -149,8 +149,8 @@ SoundFeatures OfSeamless(const Config& config, Weights& weights) {
           }};
 }
 
-// Of samples from -1 to 1; frames up to a fixed number, after the last ones rows of zeros, all less a mean over twice a
-// deviation.
+// ASTFeatureExtractor: samples from -1 to 1; a fixed number of frames, padded with rows of zeros, all less a mean and
+// divided by twice a deviation.
 SoundFeatures OfAst(const Config& config, Weights& weights) {
   const uint32_t filters = config.View("num_mel_bins").Number(kCount, 128);
   const uint32_t longest = config.View("max_length").Number(kCount, 1024);

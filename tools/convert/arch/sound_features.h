@@ -1,4 +1,4 @@
-// What encoders of sound read: features of samples, as the feature extractors of published models compute them.
+// Features of audio, computed from samples as the feature extractors of published models do.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_SOUND_FEATURES_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_SOUND_FEATURES_H_
 
@@ -17,7 +17,7 @@ constexpr char kLogMel[] = "sound.logs";
 struct SoundFeatures {
   // "clips", below it "samples", and after them the space of the features: "frames", or none where a row is a sample.
   std::vector<Space> spaces;
-  uint32_t width = 0;  // of a row of the features
+  uint32_t width = 0;  // numbers in a row of the features
   Input samples;
   // Adds the operations that make the features `out` of the samples.
   std::function<std::string(ProgramBuilder&, const std::string& out)> rows;
@@ -27,7 +27,7 @@ struct SoundFeatures {
 // and metadata.
 // WhisperFeatureExtractor: the clip is cut or followed by silence to chunk_length seconds. Speech2TextFeatureExtractor:
 // any length; features of a clip have mean 0 and variance 1. SeamlessM4TFeatureExtractor: the same, `stride` frames
-// beside each other. ASTFeatureExtractor: `max_length` frames. Wav2Vec2FeatureExtractor: samples, perhaps with mean 0
+// concatenated. ASTFeatureExtractor: `max_length` frames. Wav2Vec2FeatureExtractor: samples, perhaps with mean 0
 // and variance 1.
 std::optional<SoundFeatures> ReadSoundFeatures(const Checkpoint& checkpoint, Description& description);
 

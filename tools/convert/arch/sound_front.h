@@ -6,8 +6,8 @@
 
 namespace fovea::tools {
 
-// A front of clips that reads samples and makes its features itself where preprocessor_config.json says how; else as it
-// is. The features are a value of the program, called as the front's own input.
+// A front that reads samples and computes its features, if preprocessor_config.json describes them; else `front`
+// itself. The features are a value of the program, called as the front's own input.
 Front FromSamples(Front front, const Checkpoint& checkpoint, Description& description);
 
 }  // namespace fovea::tools

@@ -1,4 +1,4 @@
-// What encoders of speech end in.
+// The end of encoders of speech.
 #include "tools/convert/arch/speech_heads.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Shares of the hidden states in a weighed sum: a softmax of stored numbers.
+// Shares of the hidden states in a weighted sum: a softmax of stored numbers.
 std::vector<double> StateShares(const Weights& weights, size_t states) {
   const char name[] = "layer_weights";
   const Constant stored = weights.Get(name);
@@ -28,9 +28,9 @@ std::vector<double> StateShares(const Weights& weights, size_t states) {
   return shares;
 }
 
-// `values` weighed and summed.
-std::string WeighedSum(ProgramBuilder& b, const std::vector<std::string>& values, const std::vector<double>& shares,
-                       const std::string& out) {
+// The weighted sum of `values`.
+std::string WeightedSum(ProgramBuilder& b, const std::vector<std::string>& values, const std::vector<double>& shares,
+                        const std::string& out) {
   std::string sum;
   for (size_t i = 0; i < values.size(); ++i) {
     const bool last = i + 1 == values.size();
@@ -105,13 +105,13 @@ void FinishSpeech(const SpeechHeads& heads, const Checkpoint& checkpoint, Descri
         means.push_back(builder.Op("pool", {state}, {}, state + ".mean", {{"kind", "mean"}}, "clips"));
       }
       const std::string mean =
-          weighed ? WeighedSum(builder, means, StateShares(description.weights, means.size()), "pooled") : means[0];
+          weighed ? WeightedSum(builder, means, StateShares(description.weights, means.size()), "pooled") : means[0];
       return classify("sequence-classification", builder.Linear(mean, "projector", "head.projected"));
     }
     case Task::kTokenClassification: {
       if (!weighed) return classify("token-classification", heads.last);
       const std::vector<double> shares = StateShares(description.weights, heads.states.size());
-      return classify("token-classification", WeighedSum(builder, heads.states, shares, "weighed_states"));
+      return classify("token-classification", WeightedSum(builder, heads.states, shares, "weighed_states"));
     }
     case Task::kEmbedding:
     case Task::kEncoder:

@@ -1,4 +1,4 @@
-// What encoders of speech end in: an adapter that shortens what they made, and heads for frames and clips.
+// The end of encoders of speech: an adapter that shortens the sequence, and heads for frames and clips.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_SPEECH_HEADS_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_SPEECH_HEADS_H_
 
@@ -9,8 +9,8 @@
 
 namespace fovea::tools {
 
-// A convolution half of whose channels are gates of the others. `space`: of the result; it may be that of `in` where
-// the convolution leaves the length as it is.
+// A convolution half of whose channels are gates of the other half. `space`: the space of the result; that of `in` if
+// the convolution keeps the length.
 std::string AddGatedConvolution(Convolution convolution, Weights& weights, ProgramBuilder& builder,
                                 const std::string& in, const std::string& out, const std::string& space);
 
@@ -23,7 +23,7 @@ std::string AddGatedHalf(ProgramBuilder& builder, const std::string& in, uint32_
 
 // Ends the program: of `last`, in space `space`, CTC scores of each frame (lm_head), classes of each frame
 // (classifier) or of a clip (projector, mean, classifier), or the rows as they are. `states`: all hidden states, which
-// classes may be a weighed sum of.
+// classes may be a weighted sum of.
 struct SpeechHeads {
   std::string last, space;
   std::vector<std::string> states;

@@ -61,6 +61,7 @@ Front ConvolvedFrames(const Config& config, Weights& weights, double scale) {
 
 }  // namespace
 
+// The original: transformers/models/speech_to_text/modeling_speech_to_text.py: Speech2TextForConditionalGeneration.
 void DescribeSpeechToText(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -78,7 +79,7 @@ void DescribeSpeechToText(const Checkpoint& checkpoint, Description& description
   decoder.task_heads.language_table = decoder.table;
   description.must_use = {"model.encoder."};
   if (checkpoint.task == Task::kSequenceToSequence) description.must_use.push_back("model.decoder.");
-  config.Get("conv_channels");  // follows from the tensors
+  config.Ignore({"conv_channels"});  // follows from the tensors
   SetPositions(decoder, description);
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }

@@ -42,13 +42,13 @@ Constant ContinuousBias(const Weights& weights, const std::string& network, uint
   return Mapped(scores, [](double x) { return 16 / (1 + exp(-x)); });
 }
 
-// What a stage is told of its place in the model.
+// The place of a stage in the model.
 struct StagePlace {
   uint32_t index;
   Grid patches;
   uint32_t heads;
   uint32_t trained_rows;    // the second Swin's windows shrink to the images it was configured for
-  uint32_t trained_window;  // of its offsets; 0: the stage's own
+  uint32_t trained_window;  // unit of its offsets; 0: its window
 };
 
 // One stage: its spaces and tables, then its blocks.
@@ -91,7 +91,7 @@ class Stage {
     return x;
   }
 
-  // Of `to`, the space of the next stage.
+  // Merges patches into rows of `to`, the space of the next stage.
   std::string Downsample(const std::string& x, const std::string& to, const std::string& out) {
     weights_.Add(own_ + "merge", MergeTable(patches_));
     b_.Arrange(x, own_ + "merge", to, own_ + "four");
@@ -104,7 +104,7 @@ class Stage {
   }
 
  private:
-  // `shown`: the weights of its attention are those that the original library returns for the stage.
+  // `shown`: the original library returns this attention map for the stage.
   std::string Block(const std::string& x, uint32_t index, bool shown, const std::string& out) {
     const std::string at = fmt::format("{}blocks.{}.", at_, index), own = fmt::format("{}blocks.{}.", own_, index);
     const std::string& tables = tables_[index % tables_.size()];
@@ -138,8 +138,8 @@ class Stage {
       attributes["scale"] = 1;
     }
     weights_.Add(own + "bias", HidingBias(Bias(attention)));
-    b_.Attention(shown ? attentions_ : own + "attention", qkv, {own + "bias", tables + ".coordinates"},
-                 own + "attended", attributes);
+    b_.Attention(shown ? attentions_ : own + "attention", qkv,
+                 {.distance_bias = own + "bias", .coordinates = tables + ".coordinates"}, own + "attended", attributes);
     b_.Arrange(own + "attended", tables + ".out", own_ + "patches", own + "arranged");
     b_.Linear(own + "arranged", at + "attention.output.dense", own + "attention_output");
   }
@@ -164,7 +164,7 @@ class Stage {
     return bias;
   }
 
-  // What root mean squares are multiplied with, so that queries are as long as their head's factor and keys 1.
+  // The weights of RMS norms that give queries the length of their head's factor, and keys length 1.
   void AddScales(const std::string& attention, const std::string& own) {
     const std::string name = attention + "logit_scale";
     const Constant stored = weights_.Get(name);
@@ -204,7 +204,7 @@ class Stage {
   ProgramBuilder& b_;
 };
 
-// Of each stage, the size of windows that its offsets are measured in; 0: the stage's own.
+// The window that is the unit of offsets, for each stage; 0: the stage's window.
 std::vector<uint32_t> TrainedWindows(const Config& config, size_t stages) {
   if (config.Get("pretrained_window_sizes").is_null()) return std::vector<uint32_t>(stages);
   std::vector<uint32_t> windows = Numbers(config, "pretrained_window_sizes");
@@ -215,84 +215,117 @@ std::vector<uint32_t> TrainedWindows(const Config& config, size_t stages) {
   return windows;
 }
 
-void DescribeGeneration(Generation generation, const Checkpoint& checkpoint, Description& description) {
-  const bool second = generation == Generation::kSecond;
-  const Config& config = checkpoint.config;
-  Weights& weights = description.weights;
-  const std::string prefix = weights.Has("layernorm.weight") ? "" : second ? "swinv2." : "swin.";
-  const std::string embeddings = prefix + "embeddings.";
-  description.must_use = {embeddings + "patch_embeddings.", embeddings + "norm.", prefix + "encoder.",
-                          prefix + "layernorm."};
-  const std::vector<uint32_t> depths = Numbers(config, "depths"), heads = Numbers(config, "num_heads");
-  if (depths.size() != heads.size()) Fail("config.json: {} depths, {} num_heads", depths.size(), heads.size());
-  const std::vector<uint32_t> windows = second ? TrainedWindows(config, depths.size()) : std::vector<uint32_t>();
-
-  const ImageInput image(checkpoint, PartialPatches::kPadded);
-  image.SetMetadata(description);
-  weights.Add("patches", image.PatchTable(0));
-  std::vector<Space> spaces = image.Spaces();
-  std::vector<Grid> grids = {image.patches()};
-  for (size_t i = 0; i < depths.size(); ++i) {
-    if (i > 0) grids.push_back(Merged(grids.back()));
-    spaces.push_back({fmt::format("stages.{}.patches", i), "images"});
-    spaces.back().each = grids.back().count();
+class Swin {
+ public:
+  Swin(Generation generation, const Checkpoint& checkpoint, Description& description)
+      : generation_(generation),
+        second_(generation == Generation::kSecond),
+        checkpoint_(checkpoint),
+        config_(checkpoint.config),
+        description_(description),
+        weights_(description.weights),
+        prefix_(weights_.Has("layernorm.weight") ? ""
+                : second_                        ? "swinv2."
+                                                 : "swin."),
+        depths_(Numbers(config_, "depths")),
+        heads_(Numbers(config_, "num_heads")) {
+    if (depths_.size() != heads_.size()) Fail("config.json: {} depths, {} num_heads", depths_.size(), heads_.size());
+    if (second_) windows_ = TrainedWindows(config_, depths_.size());
   }
 
-  const NormStyle norms = {"layer", config.Real("layer_norm_eps", 1e-5)};
-  ProgramBuilder builder(checkpoint, description, norms, spaces, image.Pixels());
-  builder.Arrange("pixel_values", "patches", "stages.0.patches", "pixels");
-  builder.Linear("pixels", embeddings + "patch_embeddings.projection", "embeddings.patches");
-  const std::string positions = embeddings + "position_embeddings";
-  const bool absolute = config.Flag("use_absolute_embeddings", false);
-  std::string x =
-      builder.Norm("embeddings.patches", embeddings + "norm", absolute ? "embeddings.normed" : builder.HiddenState(0));
-  if (absolute) {
-    if (weights.Get(positions).rows != image.trained_patches().count()) {
-      Fail("tensor {} has {} rows, {} patches need one each", positions, weights.Get(positions).rows,
+  void Describe() {
+    description_.must_use = {prefix_ + "embeddings.patch_embeddings.", prefix_ + "embeddings.norm.",
+                             prefix_ + "encoder.", prefix_ + "layernorm."};
+    const ImageInput image(checkpoint_, PartialPatches::kPadded);
+    image.SetMetadata(description_);
+    weights_.Add("patches", image.PatchTable(0));
+    const NormStyle norms = {.kind = "layer", .epsilon = config_.Real("layer_norm_eps", 1e-5)};
+    ProgramBuilder builder(checkpoint_, description_, norms, Spaces(image), image.Pixels());
+    std::string x = Embeddings(image, builder);
+    for (uint32_t i = 0; i < depths_.size(); ++i) x = StageOf(i, x, image, builder);
+    DescribeReshaped(builder);
+    RefuseBiases(checkpoint_, weights_, "qkv_bias", true,
+                 {"attention.self.query", "attention.self.key", "attention.self.value"});
+    // Sizes follow from the tensors; the remaining keys concern training and backbones.
+    config_.Ignore({"drop_path_rate", "embed_dim", "encoder_stride", "hidden_size", "mlp_ratio", "num_layers",
+                    "out_features", "out_indices", "path_norm", "stage_names"});
+    Heads task_heads;
+    task_heads.mean_pooler = true;
+    task_heads.sequence_pool = "mean";
+    task_heads.sequence.out = "classifier";
+    builder.Finish(builder.Norm(x, prefix_ + "layernorm", "last_hidden_state"), task_heads);
+  }
+
+ private:
+  std::vector<Space> Spaces(const ImageInput& image) {
+    std::vector<Space> spaces = image.Spaces();
+    for (size_t i = 0; i < depths_.size(); ++i) {
+      grids_.push_back(i == 0 ? image.patches() : Merged(grids_.back()));
+      spaces.push_back({fmt::format("stages.{}.patches", i), "images"});
+      spaces.back().each = grids_.back().count();
+    }
+    return spaces;
+  }
+
+  std::string Embeddings(const ImageInput& image, ProgramBuilder& builder) {
+    const std::string embeddings = prefix_ + "embeddings.", positions = embeddings + "position_embeddings";
+    builder.Arrange("pixel_values", "patches", "stages.0.patches", "pixels");
+    builder.Linear("pixels", embeddings + "patch_embeddings.projection", "embeddings.patches");
+    const bool absolute = config_.Flag("use_absolute_embeddings", false);
+    const std::string x = builder.Norm("embeddings.patches", embeddings + "norm",
+                                       absolute ? "embeddings.normed" : builder.HiddenState(0));
+    if (!absolute) return x;
+    if (weights_.Get(positions).rows != image.trained_patches().count()) {
+      Fail("tensor {} has {} rows, {} patches need one each", positions, weights_.Get(positions).rows,
            image.trained_patches().count());
     }
-    weights.Add("positions", Resample(weights.Get(positions), image.trained_patches(), image.patches()));
-    x = builder.Op("position", {x}, {"positions"}, builder.HiddenState(0));
+    weights_.Add("positions", Resample(weights_.Get(positions), image.trained_patches(), image.patches()));
+    return builder.Op("position", {x}, {"positions"}, builder.HiddenState(0));
   }
-  for (uint32_t i = 0; i < depths.size(); ++i) {
-    if (depths[i] == 0) Fail("config.json: stage {} has no layers", i);
+
+  std::string StageOf(uint32_t i, const std::string& x, const ImageInput& image, ProgramBuilder& builder) {
+    if (depths_[i] == 0) Fail("config.json: stage {} has no layers", i);
     const uint32_t trained_rows = i < 32 ? image.whole_trained_patches().rows >> i : 0;
-    const StagePlace place = {i, grids[i], heads[i], trained_rows, second ? windows[i] : 0};
-    Stage stage(generation, config, place, prefix, description, builder);
-    const bool last = i + 1 == depths.size();
+    const StagePlace place = {i, grids_[i], heads_[i], trained_rows, second_ ? windows_[i] : 0};
+    Stage stage(generation_, config_, place, prefix_, description_, builder);
+    const bool last = i + 1 == depths_.size();
     const std::string state = builder.HiddenState(i + 1);
-    x = stage.Blocks(x, depths[i], last ? state : "");
-    if (!last) x = stage.Downsample(x, fmt::format("stages.{}.patches", i + 1), state);
+    const std::string out = stage.Blocks(x, depths_[i], last ? state : "");
+    return last ? out : stage.Downsample(out, fmt::format("stages.{}.patches", i + 1), state);
   }
-  // The hidden states once more, as pictures.
-  for (size_t i = 0; i <= depths.size(); ++i) {
-    const Grid& grid = grids[std::min(i, grids.size() - 1)];
-    const std::string name = fmt::format("reshaped_hidden_states.{}", i);
-    description.SetMetadata("alias." + name, builder.HiddenState(static_cast<uint32_t>(i)));
-    description.SetMetadata("layout." + name, fmt::format("channels_first {} {}", grid.rows, grid.columns));
+
+  // The hidden states once more, as images.
+  void DescribeReshaped(const ProgramBuilder& builder) {
+    for (size_t i = 0; i <= depths_.size(); ++i) {
+      const Grid& grid = grids_[std::min(i, grids_.size() - 1)];
+      const std::string name = fmt::format("reshaped_hidden_states.{}", i);
+      description_.SetMetadata("alias." + name, builder.HiddenState(static_cast<uint32_t>(i)));
+      description_.SetMetadata("layout." + name, fmt::format("channels_first {} {}", grid.rows, grid.columns));
+    }
   }
-  Heads task_heads;
-  task_heads.mean_pooler = true;
-  task_heads.sequence_pool = "mean";
-  task_heads.sequence.out = "classifier";
-  RefuseBiases(checkpoint, weights, "qkv_bias", true,
-               {"attention.self.query", "attention.self.key", "attention.self.value"});
-  // What follows from the tensors or concerns training.
-  for (const char* key : {"drop_path_rate", "embed_dim", "encoder_stride", "hidden_size", "mlp_ratio", "num_layers",
-                          "out_features", "out_indices", "path_norm", "stage_names"}) {
-    config.Get(key);
-  }
-  builder.Finish(builder.Norm(x, prefix + "layernorm", "last_hidden_state"), task_heads);
-}
+
+  const Generation generation_;
+  const bool second_;
+  const Checkpoint& checkpoint_;
+  const Config& config_;
+  Description& description_;
+  Weights& weights_;
+  const std::string prefix_;
+  const std::vector<uint32_t> depths_, heads_;
+  std::vector<uint32_t> windows_;  // of the second Swin
+  std::vector<Grid> grids_;
+};
 
 }  // namespace
 
+// The original: transformers/models/swin/modeling_swin.py: SwinModel.
 void DescribeSwin(const Checkpoint& checkpoint, Description& description) {
-  DescribeGeneration(Generation::kFirst, checkpoint, description);
+  Swin(Generation::kFirst, checkpoint, description).Describe();
 }
 
+// The original: transformers/models/swinv2/modeling_swinv2.py: Swinv2Model.
 void DescribeSwinv2(const Checkpoint& checkpoint, Description& description) {
-  DescribeGeneration(Generation::kSecond, checkpoint, description);
+  Swin(Generation::kSecond, checkpoint, description).Describe();
 }
 
 }  // namespace fovea::tools

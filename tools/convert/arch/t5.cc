@@ -53,7 +53,8 @@ LayerStack Stack(const std::string& side, const std::string& self, const Config&
   const uint32_t layers = stack.causal ? config.Number("num_decoder_layers", encoder_layers) : encoder_layers;
   const auto attention = [](const std::string& at, const std::string& name) {
     const std::string own = at + name + ".";
-    return AttentionNames{at + "layer_norm", own + "q", own + "k", own + "v", own + "o", "", "", "", ""};
+    return AttentionNames{
+        .norm = at + "layer_norm", .query = own + "q", .key = own + "k", .value = own + "v", .output = own + "o"};
   };
   for (uint32_t i = 0; i < layers; ++i) {
     const std::string at = fmt::format("{}.block.{}.layer.", side, i), last = at + (stack.causal ? "2." : "1.");
@@ -77,7 +78,7 @@ void SeeSummaries(const std::string& self, const Config& config, Weights& weight
   groups.name = "groups";
   groups.strides = "tokens";
   groups.by = group;
-  groups.last = group - 1;  // what makes no whole group is no row of its own
+  groups.last = group - 1;  // an incomplete group makes no row
   encoder.spaces = {groups};
   const std::string bias = "encoder.summary_bias";
   AddBias(fmt::format("encoder.block.0.layer.0.{}.global_relative_attention_bias", self), false, bias, config, weights);
@@ -90,10 +91,10 @@ void SeeSummaries(const std::string& self, const Config& config, Weights& weight
            at + "summaries");
     b.Linear(at + "summaries", layer.attention.key, at + "summary_key");
     b.Linear(at + "summaries", layer.attention.value, at + "summary_value");
-    // Named apart: weights that are kept are those of tokens, which are not all.
+    // Not named "attentions": the attention map has the weights of tokens, without the summaries' weights.
     return b.Attention(fmt::format("{}local_attentions.{}", stack.prefix, site.layer),
                        {at + "query", at + "key", at + "value", at + "summary_key", at + "summary_value"},
-                       {stack.distance_bias, "", "", "", "", "", "", "", "", "", bias}, at + "attended",
+                       {.distance_bias = stack.distance_bias, .summary_bias = bias}, at + "attended",
                        {{"heads", stack.heads},
                         {"scale", *stack.scale},
                         {"pattern", "window"},
@@ -113,12 +114,14 @@ LayerStack Encoder(const Config& config, Weights& weights) {
   const uint32_t radius = config.Number("local_radius", 127);
   for (StackLayer& layer : encoder.layers) layer.window = Window{radius, radius};
   if (summaries) SeeSummaries(self, config, weights, encoder);
-  config.Get("global_block_size");
+  config.Ignore({"global_block_size"});  // read for transient-global alone
   return encoder;
 }
 
 }  // namespace
 
+// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration;
+// transformers/models/longt5/modeling_longt5.py: LongT5ForConditionalGeneration.
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -135,11 +138,9 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
     Fail("config.json: this is an encoder (--task encoder) or has a head (--task seq2seq-lm), nothing else");
   }
-  // These follow from the tensors, or concern training.
-  for (const char* key : {"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
-                          "num_decoder_layers", "output_past"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys concern training, or the decoder if it is not converted.
+  config.Ignore({"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
+                 "num_decoder_layers", "output_past"});
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 

@@ -26,11 +26,8 @@ void SetLayers(const Config& config, const TowerDefaults& absent, const std::str
     layer.feed_forward.down = at + "mlp.fc2";
     stack.layers.push_back(layer);
   }
-  // What follows from the tensors or concerns training.
-  for (const char* key :
-       {"hidden_size", "initializer_factor", "intermediate_size", "projection_dim", "projection_size"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining key concerns training.
+  config.Ignore({"hidden_size", "initializer_factor", "intermediate_size", "projection_dim", "projection_size"});
 }
 
 // The number that a model has learned to multiply cosines with, or to add to them.
@@ -40,10 +37,10 @@ float Learned(const Weights& weights, const char* name) {
   return number.load()[0];
 }
 
-// The configuration of one tower. Older directories have it under another name as well, which counts then.
+// The configuration of one tower. Older directories have it under another name as well, which is then preferred.
 Checkpoint PartOf(const Checkpoint& whole, const std::string& part, Task task) {
   const std::string older = part + "_config_dict", newer = part + "_config";
-  whole.config.Get(newer);
+  whole.config.Ignore({newer});  // the older one is preferred
   const Config config(whole.config, whole.config.Get(older).is_object() ? older : newer);
   return {whole.directory, config, task, part == "vision" ? whole.image_size : ""};
 }
@@ -98,10 +95,9 @@ void DescribeTowers(const Towers& towers, const Checkpoint& checkpoint, Descript
   };
   if (text) describe("text", towers.text, "encode_text");
   if (picture) describe("vision", towers.picture, "encode_image");
-  for (const char* key : {"initializer_factor", "logit_scale_init_value", "projection_dim", "text_config",
-                          "text_config_dict", "vision_config", "vision_config_dict"}) {
-    checkpoint.config.Get(key);
-  }
+  // The scale and sizes follow from the tensors; configurations of towers are read above, if their tower is converted.
+  checkpoint.config.Ignore({"initializer_factor", "logit_scale_init_value", "projection_dim", "text_config",
+                            "text_config_dict", "vision_config", "vision_config_dict"});
   if (classes) return;
   description.SetMetadata("matching", towers.matching);
   description.SetMetadata("logit_scale", fmt::format("{}", expf(Learned(description.weights, "logit_scale"))));

@@ -9,15 +9,15 @@
 
 namespace fovea::tools {
 
-// What configurations of the family leave out where they have nothing else to say.
+// Defaults of a family's configurations.
 struct TowerDefaults {
   const char* activation;
   double epsilon;
   uint32_t heads;
 };
 
-// Layers, and words with their positions; the caller says the norm in front. Reads all keys that such a configuration
-// has in common.
+// Layers, and words with their positions; the caller sets a norm before the layers. Reads all keys that such a
+// configuration has in common.
 LayerStack TextTower(const Config& config, const TowerDefaults& absent, Description& description);
 
 // Layers, and patches after `leading` class tokens.

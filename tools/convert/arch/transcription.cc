@@ -1,4 +1,4 @@
-// What a model that writes down speech is told in its first tokens.
+// Metadata for transcription: the first tokens of a text, and the alignment with audio.
 #include "tools/convert/arch/transcription.h"
 
 #include "tools/base/fail.h"
@@ -24,7 +24,7 @@ void SetNamed(const JsonView& tokens, const std::string& entry, Description& des
   }
 }
 
-// Pairs of a place, from 1 on, and a token: nothing where a place is left to the model (null).
+// Pairs of a place, from 1 on, and a token: nothing if the model generates one of the places (null).
 std::string Forced(const JsonView& pairs) {
   std::string tokens;
   if (pairs.IsNull()) return tokens;

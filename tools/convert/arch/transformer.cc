@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 struct TaskName {
   const char* name;          // on the command line and in metadata
-  const char* class_ending;  // of the class in `architectures`, if that says it
+  const char* class_ending;  // end of the class in `architectures` that implies the task; null: none does
   Task task;
 };
-// The first that fits: some endings end with others.
+// The first that fits, as some endings are ends of another.
 constexpr TaskName kTasks[] = {
     {"causal-lm", "LMHeadModel", Task::kCausalLm},
     {"seq2seq-lm", "MTModel", Task::kSequenceToSequence},
@@ -59,7 +59,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 
-// For an unknown model, whose class may be unknown, too.
+// For an unknown model, whose class may also be unknown.
 Task TaskOrEmbedding(const Config& config, const std::string& wanted) {
   try {
     return ChooseTask(config, wanted);
@@ -120,10 +120,10 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   if (architecture == nullptr && !reading.family.empty()) {
     Fail("there is no family {}; these are: {}", model_type, KnownArchitectures());
   }
-  // Nomic BERT was published with code of its own, which its architecture describes.
+  // Nomic BERT is published with custom code, which its architecture describes.
   if (architecture != nullptr && reading.family.empty() && !config.Get("auto_map").is_null() &&
       model_type != "nomic_bert") {
-    Fail("config.json: auto_map names code of the model's own, which nobody runs here; --as {} takes it for {}",
+    Fail("config.json: auto_map names code of the model's own, which is not run; --as {} converts it as a {}",
          model_type, model_type);
   }
   RefuseOtherWeights(config);

@@ -1,4 +1,4 @@
-// A picture's encoder and a decoder of text, each with a configuration of its own: TrOCR with ViT or DeiT.
+// An encoder of images and a decoder of text, each with a separate configuration: TrOCR with ViT or DeiT.
 #include "tools/base/fail.h"
 #include "tools/convert/arch/bart_family.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
@@ -21,7 +21,7 @@ LayerStack TrocrDecoder(const Config& config, uint32_t source_width, Description
       config.Flag("layernorm_embedding", true) ? family.prefix + "decoder.layernorm_embedding" : std::string();
   stack.task_heads.language_table = stack.table;
   stack.task_heads.tied = config.Flag("tie_word_embeddings", true);
-  // Without a name of its own there is the table alone.
+  // A head without a name shares the table.
   if (!stack.task_heads.tied) stack.task_heads.language.out = "decoder.output_projection";
   const bool projected = config.Get("cross_attention_hidden_size").is_null();
   if (projected && config.Number("d_model") != source_width) stack.source_projection = "enc_to_dec_proj";
@@ -32,6 +32,8 @@ LayerStack TrocrDecoder(const Config& config, uint32_t source_width, Description
 
 }  // namespace
 
+// The original: transformers/models/vision_encoder_decoder/modeling_vision_encoder_decoder.py:
+// VisionEncoderDecoderModel; transformers/models/trocr/modeling_trocr.py: TrOCRForCausalLM.
 void DescribeVisionEncoderDecoder(const Checkpoint& checkpoint, Description& description) {
   const Config encoder_config(checkpoint.config, "encoder"), decoder_config(checkpoint.config, "decoder");
   const std::string reads = encoder_config.Text("model_type"), writes = decoder_config.Text("model_type");
@@ -47,7 +49,7 @@ void DescribeVisionEncoderDecoder(const Checkpoint& checkpoint, Description& des
     WarnOfUnknown(decoder_config, "decoder", description);
   }
   WarnOfUnknown(of_encoder.config, "encoder", description);
-  checkpoint.config.Get("is_encoder_decoder");
+  checkpoint.config.Ignore({"is_encoder_decoder"});  // always true
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 

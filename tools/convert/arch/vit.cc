@@ -27,16 +27,13 @@ void AddTeacherHead(const std::string& last, ProgramBuilder& builder, Descriptio
 }  // namespace
 
 StackLayer VitLayer(const std::string& at) {
-  StackLayer layer;
-  layer.attention.norm = at + "layernorm_before";
-  layer.attention.query = at + "attention.attention.query";
-  layer.attention.key = at + "attention.attention.key";
-  layer.attention.value = at + "attention.attention.value";
-  layer.attention.output = at + "attention.output.dense";
-  layer.feed_forward.norm = at + "layernorm_after";
-  layer.feed_forward.up = at + "intermediate.dense";
-  layer.feed_forward.down = at + "output.dense";
-  return layer;
+  return {
+      .attention = {.norm = at + "layernorm_before",
+                    .query = at + "attention.attention.query",
+                    .key = at + "attention.attention.key",
+                    .value = at + "attention.attention.value",
+                    .output = at + "attention.output.dense"},
+      .feed_forward = {.norm = at + "layernorm_after", .up = at + "intermediate.dense", .down = at + "output.dense"}};
 }
 
 LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Description& description) {
@@ -64,14 +61,14 @@ LayerStack VitStack(const Checkpoint& checkpoint, const std::string& prefix, Des
   }
   RefuseBiases(checkpoint, weights, "qkv_bias", true,
                {"attention.attention.query", "attention.attention.key", "attention.attention.value"});
-  // What follows from the tensors or concerns training.
-  for (const char* key : {"encoder_stride", "hidden_size", "intermediate_size", "pooler_act", "pooler_output_size"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the pooler's keys are read with a pooler; encoder_stride concerns training.
+  config.Ignore({"encoder_stride", "hidden_size", "intermediate_size", "pooler_act", "pooler_output_size"});
   description.must_use = {rows.projection, prefix + "encoder.", prefix + "layernorm."};
   return stack;
 }
 
+// The original: transformers/models/vit/modeling_vit.py: ViTModel; transformers/models/deit/modeling_deit.py:
+// DeiTModel.
 void DescribeVit(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   const Weights& weights = description.weights;

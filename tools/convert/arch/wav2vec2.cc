@@ -15,7 +15,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr double kNormEpsilon = 1e-5;  // of norms that config.json says nothing about
+constexpr double kNormEpsilon = 1e-5;  // for norms without a key in config.json
 
 std::vector<uint32_t> Numbers(const Config& config, const std::string& key, std::vector<uint32_t> absent) {
   const JsonView list = config.View(key);
@@ -30,8 +30,8 @@ std::string PlainNorm(ProgramBuilder& builder, const std::string& in, std::vecto
   return builder.Op("norm", {in}, std::move(tensors), out, {{"kind", "layer"}, {"epsilon", kNormEpsilon}});
 }
 
-// Filters [out, in * kernel] of a convolution with weight norm: those of each place of the kernel, all together, have
-// the length that `gains` [1, kernel] says.
+// Filters [out, in * kernel] of a convolution with weight norm: for each place of the kernel all filters together have
+// the length given by `gains` [1, kernel].
 Constant WeightNorm(Constant filters, Constant gains) {
   const uint32_t kernel = gains.width;
   if (gains.rows != 1 || kernel == 0 || filters.width % kernel != 0) {
@@ -71,7 +71,7 @@ class Encoder {
     const LayerStack stack = Stack();
     std::vector<Space> spaces = SpacesOf(stack);
     for (const Space& space : AdaptedSpaces(adapter_, weights_, stack.space)) spaces.push_back(space);
-    // What an adapter makes is called the last hidden state, and no longer one of the layers'.
+    // With an adapter its result is the last hidden state, not the last layer's.
     Checkpoint states = checkpoint_;
     if (adapted_) states.task = Task::kBackbone;
     ProgramBuilder builder(states, description_, stack.norms, spaces, InputOf(stack));
@@ -87,48 +87,46 @@ class Encoder {
     for (const char* part : {"feature_extractor.", "feature_projection.", "encoder.", "adapter."}) {
       description_.must_use.push_back(prefix_ + part);
     }
-    // What follows from the tensors, or concerns training and other heads.
-    for (const char* key : {"adapter_attn_dim",
-                            "apply_spec_augment",
-                            "classifier_proj_size",
-                            "codevector_dim",
-                            "contrastive_logits_temperature",
-                            "conv_bias",
-                            "conv_dim",
-                            "ctc_loss_reduction",
-                            "ctc_zero_infinity",
-                            "diversity_loss_weight",
-                            "intermediate_size",
-                            "layerdrop",
-                            "mask_channel_length",
-                            "mask_channel_min_space",
-                            "mask_channel_other",
-                            "mask_channel_prob",
-                            "mask_channel_selection",
-                            "mask_feature_length",
-                            "mask_feature_min_masks",
-                            "mask_feature_prob",
-                            "mask_time_length",
-                            "hidden_size",
-                            "mask_time_min_masks",
-                            "mask_time_min_space",
-                            "mask_time_other",
-                            "mask_time_prob",
-                            "mask_time_selection",
-                            "num_clusters",
-                            "num_codevector_groups",
-                            "num_codevectors_per_group",
-                            "num_ctc_classes",
-                            "num_negatives",
-                            "output_hidden_size",
-                            "proj_codevector_dim",
-                            "replace_prob",
-                            "tdnn_dilation",
-                            "tdnn_dim",
-                            "tdnn_kernel",
-                            "xvector_output_dim"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors; the remaining keys concern training and other heads.
+    config_.Ignore({"adapter_attn_dim",
+                    "apply_spec_augment",
+                    "classifier_proj_size",
+                    "codevector_dim",
+                    "contrastive_logits_temperature",
+                    "conv_bias",
+                    "conv_dim",
+                    "ctc_loss_reduction",
+                    "ctc_zero_infinity",
+                    "diversity_loss_weight",
+                    "intermediate_size",
+                    "layerdrop",
+                    "mask_channel_length",
+                    "mask_channel_min_space",
+                    "mask_channel_other",
+                    "mask_channel_prob",
+                    "mask_channel_selection",
+                    "mask_feature_length",
+                    "mask_feature_min_masks",
+                    "mask_feature_prob",
+                    "mask_time_length",
+                    "hidden_size",
+                    "mask_time_min_masks",
+                    "mask_time_min_space",
+                    "mask_time_other",
+                    "mask_time_prob",
+                    "mask_time_selection",
+                    "num_clusters",
+                    "num_codevector_groups",
+                    "num_codevectors_per_group",
+                    "num_ctc_classes",
+                    "num_negatives",
+                    "output_hidden_size",
+                    "proj_codevector_dim",
+                    "replace_prob",
+                    "tdnn_dilation",
+                    "tdnn_dim",
+                    "tdnn_kernel",
+                    "xvector_output_dim"});
   }
 
  private:
@@ -227,7 +225,7 @@ class Encoder {
 
   // ---- positions ----
 
-  // What positions add to rows `in`.
+  // The rows of positions, made of rows `in`, to which they are added.
   std::string Positions(ProgramBuilder& builder, const std::string& in) {
     const std::string at = prefix_ + "encoder.pos_conv_embed.";
     if (!data2vec_) {
@@ -273,7 +271,7 @@ class Encoder {
     return builder.Op("convolve", {in}, {name + ".factors", name + ".addends"}, "positions.normed");
   }
 
-  // Filters over `kernel` rows, of which the middle one is the row itself; of an even number one more lies before it.
+  // Filters over `kernel` rows around each row; of an even number, one more row before it than after it.
   std::string GroupedConvolution(ProgramBuilder& builder, const std::string& in, const std::string& name,
                                  uint32_t kernel, const std::string& activation, const std::string& out) {
     const Constant filters = Filters(name);
@@ -322,6 +320,8 @@ class Encoder {
       gated_.emplace(config_, prefix_ + "encoder.layers.", stack.heads, weights_);
       stack.attend = [this](ProgramBuilder& builder, const StackSite& site) { return gated_->Attend(builder, site); };
     }
+    // The original builds language adapters into pre-norm layers only.
+    const bool adapts = stable_ && config_.Get("adapter_attn_dim").is_number();
     for (uint32_t i = 0; i < layers; ++i) {
       const std::string at = fmt::format("{}encoder.layers.{}.", prefix_, i);
       StackLayer layer;
@@ -334,19 +334,20 @@ class Encoder {
       layer.feed_forward.down = at + "feed_forward.output_dense";
       (stable_ ? layer.attention.norm : layer.attention.sum_norm) = at + "layer_norm";
       (stable_ ? layer.feed_forward.norm : layer.feed_forward.sum_norm) = at + "final_layer_norm";
+      if (adapts) layer.after = LanguageAdapter(at + "adapter_layer.");
       stack.layers.push_back(layer);
     }
-    // Small layers that were trained for a language; the library knows them where norms stand in front.
-    if (stable_ && config_.Get("adapter_attn_dim").is_number()) {
-      stack.after = [this](ProgramBuilder& builder, uint32_t i, const std::string& in, const std::string& out) {
-        const std::string name = fmt::format("{}encoder.layers.{}.adapter_layer.", prefix_, i);
-        PlainNorm(builder, in, {name + "norm.weight", name + "norm.bias"}, out + ".adapter.normed");
-        builder.Linear(out + ".adapter.normed", name + "linear_1", out + ".adapter.up", "relu");
-        return builder.Op("add", {in, builder.Linear(out + ".adapter.up", name + "linear_2", out + ".adapter")}, {},
-                          out);
-      };
-    }
     return stack;
+  }
+
+  // A small layer that was trained for a language.
+  static std::function<std::string(ProgramBuilder&, const std::string&, const std::string&)> LanguageAdapter(
+      const std::string& name) {
+    return [name](ProgramBuilder& builder, const std::string& in, const std::string& out) {
+      PlainNorm(builder, in, {name + "norm.weight", name + "norm.bias"}, out + ".adapter.normed");
+      builder.Linear(out + ".adapter.normed", name + "linear_1", out + ".adapter.up", "relu");
+      return builder.Op("add", {in, builder.Linear(out + ".adapter.up", name + "linear_2", out + ".adapter")}, {}, out);
+    };
   }
 
   std::string Adapted(ProgramBuilder& builder, std::string x) {
@@ -379,6 +380,8 @@ class Encoder {
 
 }  // namespace
 
+// The original: transformers/models/wav2vec2/modeling_wav2vec2.py: Wav2Vec2Model; and the same of hubert, wavlm,
+// unispeech, unispeech_sat; transformers/models/data2vec/modeling_data2vec_audio.py: Data2VecAudioModel.
 void DescribeWav2Vec2(const Checkpoint& checkpoint, Description& description) {
   Encoder(checkpoint, description).Describe();
 }

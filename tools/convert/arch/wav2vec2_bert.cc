@@ -15,7 +15,7 @@ namespace {
 
 const char kFrames[] = "frames", kBuckets[] = "encoder.distance_buckets";
 
-// Row r is what the positions of a key say that lies r - reach rows after the query: sines and cosines by turns.
+// Row r encodes the distance of a key r - reach rows after the query: sines and cosines by turns.
 Constant Distances(uint32_t reach, uint32_t width) {
   return {2 * reach + 1, width, [=] {
             std::vector<float> table;
@@ -30,7 +30,7 @@ Constant Distances(uint32_t reach, uint32_t width) {
           }};
 }
 
-// How attention knows where a key stands.
+// The ways in which scores depend on distances.
 class Positions {
  public:
   Positions(const Config& config, const std::string& prefix, Weights& weights)
@@ -46,7 +46,7 @@ class Positions {
       if (width_ / heads_ % 2 != 0) Fail("config.json: heads of {} columns have no pairs to rotate", width_ / heads_);
       rotary_ = ReadRotary(config, keys, width_ / heads_, "encoder", weights);
     } else {
-      config.Get(keys.theta);
+      config.Ignore({keys.theta});  // other kinds of positions do not rotate
     }
     if (type_ == "relative") {
       reach_ = rows - 1;
@@ -70,7 +70,7 @@ class Positions {
   }
 
   uint32_t heads() const { return heads_; }
-  uint32_t longest() const { return longest_; }  // of clips; 0: any
+  uint32_t longest() const { return longest_; }  // the most frames of a clip; 0: any number
 
   // The rows that queries and keys are made of.
   std::string Placed(ProgramBuilder& b, const std::string& in) const {
@@ -85,8 +85,8 @@ class Positions {
     return b.Op("gate", {in + ".placed", in}, {}, out, {{"activation", "none"}});
   }
 
-  // Of the layer whose attention is stored as `at`; the query is then called `at` + "asking".
-  std::vector<std::string> Tensors(const std::string& at) {
+  // Tensors for the layer whose attention is stored as `at`. Its query projection is then `at` + "asking".
+  AttentionTensors Tensors(const std::string& at) {
     const Constant query = weights_.Get(at + "linear_q.weight");
     if (query.rows != width_) Fail("tensor {}linear_q.weight has {} rows, not {}", at, query.rows, width_);
     weights_.Add(at + "asking.weight", query);
@@ -113,8 +113,8 @@ class Positions {
     const Constant sums = Product(Concatenate(rows), weights_.Get("encoder.distances"));
     weights_.Add(added, Scale(sums, static_cast<float>(1 / sqrt(static_cast<double>(size)))),
                  uint64_t{count_} * width_);
-    std::vector<std::string> tensors = WithKeys(at, Sum({bias, content}), keys);
-    tensors[0] = added;
+    AttentionTensors tensors = WithKeys(at, Sum({bias, content}), keys);
+    tensors.distance_bias = added;
     return tensors;
   }
 
@@ -137,10 +137,10 @@ class Positions {
     return Concatenate(std::vector<Constant>(heads_, table));
   }
 
-  std::vector<std::string> WithKeys(const std::string& at, const Constant& bias, const Constant& keys) {
+  AttentionTensors WithKeys(const std::string& at, const Constant& bias, const Constant& keys) {
     weights_.Add(at + "asking.bias", bias);
     weights_.Add(at + "distance_keys", keys);
-    return {"", "", "", "", "", at + "distance_keys", "", kBuckets};
+    return {.relative_keys = at + "distance_keys", .buckets = kBuckets};
   }
 
   Weights& weights_;
@@ -170,7 +170,7 @@ class Encoder {
     const Front front = FromSamples(FromFeatures(), checkpoint_, description_);
     std::vector<Space> spaces = front.spaces;
     for (const Space& space : AdaptedSpaces(adapter_, weights_, kFrames)) spaces.push_back(space);
-    // What comes after the layers is called the last hidden state, and no longer one of theirs.
+    // With an adapter its result is the last hidden state, not the last layer's.
     Checkpoint states = checkpoint_;
     if (widened_ || adapted_) states.task = Task::kBackbone;
     ProgramBuilder b(states, description_, norms_, spaces, front.input);
@@ -191,29 +191,27 @@ class Encoder {
       description_.must_use.push_back(prefix_ + part);
     }
     if (positions_.longest() != 0) description_.SetMetadata("max_positions", std::to_string(positions_.longest()));
-    // What follows from the tensors, or concerns training and other heads.
-    for (const char* key : {"adapter_act",
-                            "apply_spec_augment",
-                            "classifier_proj_size",
-                            "conv_depthwise_kernel_size",
-                            "ctc_loss_reduction",
-                            "ctc_zero_infinity",
-                            "hidden_size",
-                            "intermediate_size",
-                            "layerdrop",
-                            "mask_feature_length",
-                            "mask_feature_min_masks",
-                            "mask_feature_prob",
-                            "mask_time_length",
-                            "mask_time_min_masks",
-                            "mask_time_prob",
-                            "output_hidden_size",
-                            "tdnn_dilation",
-                            "tdnn_dim",
-                            "tdnn_kernel",
-                            "xvector_output_dim"}) {
-      config_.Get(key);
-    }
+    // Sizes follow from the tensors; the remaining keys concern training and other heads.
+    config_.Ignore({"adapter_act",
+                    "apply_spec_augment",
+                    "classifier_proj_size",
+                    "conv_depthwise_kernel_size",
+                    "ctc_loss_reduction",
+                    "ctc_zero_infinity",
+                    "hidden_size",
+                    "intermediate_size",
+                    "layerdrop",
+                    "mask_feature_length",
+                    "mask_feature_min_masks",
+                    "mask_feature_prob",
+                    "mask_time_length",
+                    "mask_time_min_masks",
+                    "mask_time_prob",
+                    "output_hidden_size",
+                    "tdnn_dilation",
+                    "tdnn_dim",
+                    "tdnn_kernel",
+                    "xvector_output_dim"});
   }
 
  private:
@@ -263,7 +261,7 @@ class Encoder {
                         at + "first");
     const std::string in = b.Norm(x, name + "self_attn_layer_norm", at + "attention_input");
     const std::string tensors_of = name + "self_attn.";
-    const std::vector<std::string> tensors = positions_.Tensors(tensors_of);
+    const AttentionTensors tensors = positions_.Tensors(tensors_of);
     const std::string placed = positions_.Placed(b, in);
     b.Linear(placed, tensors_of + "asking", at + "query");
     b.Linear(placed, tensors_of + "linear_k", at + "key");
@@ -343,6 +341,7 @@ class Encoder {
 
 }  // namespace
 
+// The original: transformers/models/wav2vec2_bert/modeling_wav2vec2_bert.py: Wav2Vec2BertModel.
 void DescribeWav2Vec2Bert(const Checkpoint& checkpoint, Description& description) {
   Encoder(checkpoint, description).Describe();
 }

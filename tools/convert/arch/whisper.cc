@@ -47,6 +47,7 @@ void AddHalves(Description& description) {
 
 }  // namespace
 
+// The original: transformers/models/whisper/modeling_whisper.py: WhisperForConditionalGeneration.
 void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -69,13 +70,11 @@ void DescribeWhisper(const Checkpoint& checkpoint, Description& description) {
     DescribeTranscription(checkpoint, description);
     SetTimeStep(config, description);
   }
-  // What follows from the tensors, or concerns training, alignment by hand, and other heads.
-  for (const char* key :
-       {"apply_spec_augment", "classifier_proj_size", "mask_feature_length", "mask_feature_min_masks",
-        "mask_feature_prob", "mask_time_length", "mask_time_min_masks", "mask_time_prob", "max_source_positions",
-        "max_target_positions", "median_filter_width", "use_weighted_layer_sum"}) {
-    config.Get(key);
-  }
+  // Sizes follow from the tensors; the remaining keys concern training, the alignment's median filter (read as
+  // metadata) and other heads.
+  config.Ignore({"apply_spec_augment", "classifier_proj_size", "mask_feature_length", "mask_feature_min_masks",
+                 "mask_feature_prob", "mask_time_length", "mask_time_min_masks", "mask_time_prob",
+                 "max_source_positions", "max_target_positions", "median_filter_width", "use_weighted_layer_sum"});
   SetPositions(decoder, description);
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
   if (checkpoint.task == Task::kSequenceToSequence) AddHalves(description);
