@@ -1,8 +1,11 @@
 // What published configurations say and how architectures read it: variants of the golden models, against the model
 // they must equal or by what follows from their results.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "runtime/blob/attributes.h"
 #include "tests/convert/architecture_support.h"
+#include "tools/base/json.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {

@@ -1,5 +1,6 @@
 // Models of a type that nobody knows, read as another one: the same bytes as that one makes, and which are proposed.
 #include "tests/convert/architecture_support.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,5 +1,6 @@
 // Directories that lack a part of what their configuration promises: a head, a tokenizer that can be read.
 #include "tests/convert/architecture_support.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,5 +1,6 @@
 // Single operators as another project tests them: values that were printed, and the same in double precision.
 #include "tests/golden/golden_support.h"
+#include "tools/convert/description.h"
 
 namespace fovea::test {
 namespace {

@@ -1,12 +1,12 @@
 // JSON of files that nobody vouches for: parsed with limits, and read with the range of every number. Whatever does not
-// fit fails with one line that names file and key.
+// fit fails with one line that names file and key. Whoever handles a Json by value includes <nlohmann/json.hpp>.
 #ifndef FOVEA_TOOLS_BASE_JSON_H_
 #define FOVEA_TOOLS_BASE_JSON_H_
 
 #include <float.h>
 #include <stdint.h>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +52,7 @@ class JsonView {
 
   const Json& json() const { return *json_; }
   const std::string& name() const { return name_; }
-  bool IsNull() const { return json_->is_null(); }
+  bool IsNull() const;
   // A list or an object; else this fails.
   const Json& List() const;
   const Json& Object() const;

@@ -1,8 +1,10 @@
 // fovea check: does a model compute what a file of golden tensors says?
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/check/golden_check.h"
 #include "tools/commands/arguments.h"

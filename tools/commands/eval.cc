@@ -1,7 +1,9 @@
 // fovea eval: how good a blob is, and how near another one is to it.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 #include "tools/base/lines.h"

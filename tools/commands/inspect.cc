@@ -1,8 +1,10 @@
 // fovea inspect: what a blob holds, what its program does and the exact memory it needs.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "runtime/blob/names.h"

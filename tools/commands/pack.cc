@@ -1,7 +1,9 @@
 // fovea pack: gives a blob packed weights, so that a model of it holds none in memory.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"

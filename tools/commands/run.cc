@@ -1,8 +1,10 @@
 // fovea run: texts, sounds, pictures or tensors through a model.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"

@@ -1,8 +1,10 @@
 // fovea similarity: cosines between texts, between pictures, and which texts are of a picture.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tools/commands/arguments.h"

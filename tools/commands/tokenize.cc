@@ -1,6 +1,7 @@
 // fovea tokenize: the tokens that a model sees.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>

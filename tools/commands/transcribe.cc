@@ -1,6 +1,7 @@
 // fovea transcribe: what is said in sound files.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

@@ -1,6 +1,7 @@
 // fovea verify: is this blob whole and well-formed?
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "fovea/model.h"
