@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
+
 namespace fovea {
 namespace {
 

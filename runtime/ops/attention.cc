@@ -7,6 +7,8 @@
 
 #include "runtime/attention/check.h"
 #include "runtime/attention/features.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 
 namespace fovea {
 namespace {

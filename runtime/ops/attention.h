@@ -4,6 +4,7 @@
 
 #include "runtime/attention/attention.h"
 #include "runtime/attention/features.h"
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/format.h"
 #include "runtime/ops/op.h"
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+
 namespace fovea {
 
 namespace {

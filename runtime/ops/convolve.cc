@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/cast.h"
 #include "runtime/ops/row_table.h"
 

@@ -1,4 +1,6 @@
 // What lies more than `range` below the largest number of its segment becomes that bound.
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

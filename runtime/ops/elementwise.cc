@@ -1,6 +1,8 @@
 // Operations element by element: add, activate, gate, scale.
 #include <math.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

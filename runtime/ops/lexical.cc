@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,4 +1,5 @@
 // y = activation(x W^T + b).
+#include "runtime/blob/attributes.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

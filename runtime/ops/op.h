@@ -15,7 +15,6 @@
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
 #include "runtime/gemm/gemm.h"
-#include "runtime/kernels/kernels.h"
 #include "runtime/ops/view.h"
 #include "runtime/parallel/workers.h"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/ops/cell.h"
 
 namespace fovea {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "runtime/base/nearest.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -2,6 +2,7 @@
 #include "runtime/ops/row_table.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/op_codes.h"
 
 namespace fovea {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

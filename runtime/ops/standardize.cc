@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -36,9 +36,7 @@ struct OpView {
   }
   uint32_t OutputRowBytes() const;
   // Of int8 rows of input i, the parts that have a scale each.
-  uint32_t InputParts(uint32_t i) const {
-    return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
-  }
+  uint32_t InputParts(uint32_t i) const;
   bool HasTensor(uint32_t i) const { return TensorIndex(i) != kBlobNone; }
   const TensorRecord& Tensor(uint32_t i) const { return blob->tensors[TensorIndex(i)]; }
   // Rows of an f32 tensor, or null where it is absent.

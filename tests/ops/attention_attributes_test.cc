@@ -1,4 +1,6 @@
 // What attributes, tensors and further inputs of attention mean, through programs and against the reference.
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {

@@ -1,4 +1,6 @@
 // What keys receive, besides what attention_trial.h compares for every attribute: queries of another space, and rules.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

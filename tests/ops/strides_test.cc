@@ -1,5 +1,7 @@
 // Strided spaces whose segments have rows of their own at the front and leave some out at the end: pooled, unfolded and
 // brought back (upsample), against plain loops.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

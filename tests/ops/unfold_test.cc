@@ -1,4 +1,6 @@
 // Rows with their neighbours beside them, convolutions made of that, and pooling by strides.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

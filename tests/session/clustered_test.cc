@@ -1,6 +1,7 @@
 // Clustered attention in a session: its tiles are heads, and shares of their rows where workers are more than heads.
 #include <atomic>
 
+#include "runtime/blob/attributes.h"
 #include "tests/session/taps_fixture.h"
 
 namespace fovea::test {

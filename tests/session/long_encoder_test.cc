@@ -1,4 +1,5 @@
 // What long texts cost: the bytes of a whole windowed encoder at growing lengths, with keys and values of every type.
+#include "runtime/blob/attributes.h"
 #include "tests/support/model_builder.h"
 #include "tools/convert/attention_types.h"
 

@@ -1,4 +1,5 @@
 // What taps kept, as a file: its size is exact, and its numbers are those that the session gives.
+#include "runtime/blob/attributes.h"
 #include "tests/session/taps_fixture.h"
 #include "tests/support/heap_trap.h"
 #include "tools/safetensors/metadata.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "runtime/blob/op_codes.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/blob/attributes.h"
 #include "tools/blob/blob.h"
 
 namespace fovea::tools {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/blob/op_codes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/clip_lengths.h"
 #include "tools/convert/generation_rules.h"

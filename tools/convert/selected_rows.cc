@@ -7,7 +7,9 @@
 #include <map>
 #include <optional>
 
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"

@@ -1,6 +1,7 @@
 // Attention, and what its keys and values and clustered patterns need before it.
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attribute_names.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/convert/operation_rules.h"

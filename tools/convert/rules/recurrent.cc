@@ -1,4 +1,5 @@
 // Recurrent layers, by segment or step by step.
+#include "runtime/blob/attributes.h"
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {

@@ -1,6 +1,7 @@
 // Operations that make a row of the same row of each input.
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {

@@ -1,4 +1,5 @@
 // Operations on samples and features of sound.
+#include "runtime/blob/attributes.h"
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {

@@ -1,6 +1,7 @@
 // Operations between row spaces.
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "tools/convert/rules/check.h"
 
 namespace fovea::tools {
