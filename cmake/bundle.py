@@ -26,7 +26,7 @@ standard library the headers alone, which Highway includes (`<vector>`). With a 
 
 `-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the vectors of the compiler's target (`-march=..`, `-mcpu=..`):
 NEON on Arm, where there is SVE, too, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` in its place takes none anywhere.
-With `-Os` give `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL`
+With `-Os` give `sources/kernels_attention*.cc` and `sources/kernels_gemm.cc` `-O2`: time goes there; `-DFOVEA_SMALL`
 makes half as much code of attention, which is slower for some numbers of rows. `-ffast-math`, `-Ofast`, their parts and
 x87 registers are refused when the sources are compiled, as they would change results; without `-ffp-contract=off` the
 last bits of results may differ. Other compilers than gcc and clang are not known to work.
