@@ -26,7 +26,7 @@ library only headers are needed, which Highway includes (`<vector>`). With a pro
 
 `-DHWY_COMPILE_ONLY_STATIC` compiles the kernels for the SIMD level of the compiler's target (`-march=...`,
 `-mcpu=...`): NEON on Arm, even with SVE, and none on RISC-V; `-DHWY_COMPILE_ONLY_SCALAR` instead uses no SIMD. With
-`-Os`, compile `sources/kernels_attention.cc` and `sources/kernels_gemm.cc` with `-O2`: most time is spent there;
+`-Os`, compile `sources/kernels_attention*.cc` and `sources/kernels_gemm.cc` with `-O2`: most time is spent there;
 `-DFOVEA_SMALL` halves the code of attention, which is then slower for some numbers of rows. `-ffast-math`, `-Ofast`,
 their parts and x87 registers are refused when the sources are compiled, because they change results; without
 `-ffp-contract=off` the last bits of results may differ. Only gcc and clang are known to work.

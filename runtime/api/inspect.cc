@@ -1,6 +1,7 @@
 // Implements the part of fovea/model.h that inspects a model.
 #include "runtime/api/handles.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "runtime/model/find.h"
 #include "runtime/model/needs.h"
 #include "runtime/ops/attention.h"

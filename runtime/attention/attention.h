@@ -12,9 +12,11 @@
 #include "runtime/attention/layout.h"
 #include "runtime/attention/pattern.h"
 #include "runtime/base/dtype.h"
-#include "runtime/kernels/kernels.h"
+#include "runtime/kernels/attention.h"
 
 namespace fovea {
+
+struct Kernels;  // runtime/kernels/kernels.h
 
 // How a query finds its segment of keys.
 enum class Pairing : uint32_t {

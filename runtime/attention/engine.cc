@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "runtime/base/nearest.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/base/sort_by_key.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/base/profile.h"
-#include "runtime/blob/numbers.h"
+#include "runtime/blob/record_numbers.h"
 
 namespace fovea {
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/base/profile.h"
-#include "runtime/blob/numbers.h"
+#include "runtime/blob/record_numbers.h"
 
 namespace fovea {
 

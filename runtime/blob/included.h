@@ -1,4 +1,5 @@
-// The members of the format's enumerations that a build includes, as its profile lists them (runtime/base/profile.h).
+// Which members of the format's enumerations a build has: those that its profile lists (runtime/base/profile.h). For
+// operations op_names.h is needed as well.
 #ifndef FOVEA_RUNTIME_BLOB_INCLUDED_H_
 #define FOVEA_RUNTIME_BLOB_INCLUDED_H_
 

@@ -14,7 +14,8 @@ struct Named {
   const char* name;
 };
 
-// NamesOf<Enum>::list: every member with its name, in the order of enum_list.inc; also for OpCode and Attribute.
+// NamesOf<Enum>::list: every member with its name, in the order of its list. For OpCode it is in op_names.h, for
+// Attribute in attribute_names.h.
 template <typename Enum>
 struct NamesOf;
 
@@ -30,18 +31,7 @@ struct NamesOf;
   }                          \
   ;
 #include "runtime/blob/enum_list.inc"
-
-#define FOVEA_OP(number, name, Name) FOVEA_ENUM(number, name, Name)
-FOVEA_ENUM_BEGIN(OpCode)
-#include "runtime/blob/op_list.inc"
-FOVEA_ENUM_END(OpCode)
-#undef FOVEA_OP
-
-#define FOVEA_ATTRIBUTE(number, name, Name, type) FOVEA_ENUM(number, name, Name)
-FOVEA_ENUM_BEGIN(Attribute)
-#include "runtime/blob/attribute_list.inc"
-FOVEA_ENUM_END(Attribute)
-#undef FOVEA_ATTRIBUTE
+#include "runtime/blob/record_enum_list.inc"
 #undef FOVEA_ENUM_BEGIN
 #undef FOVEA_ENUM
 #undef FOVEA_ENUM_END

@@ -12,9 +12,12 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
-#include "runtime/kernels/kernels.h"
+#include "runtime/blob/numbers.h"
 
 namespace fovea {
+
+struct Kernels;      // runtime/kernels/kernels.h
+struct QuantParams;  // runtime/kernels/quantize.h
 
 // The shape of an operator. Layers of equal shape share one operator per worker.
 struct GemmShape {

@@ -4,6 +4,7 @@
 
 #include "runtime/gemm/gemm.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {

@@ -11,6 +11,7 @@
 #include "runtime/gemm/xnnpack_pthreadpool.h"
 #include "runtime/gemm/xnnpack_target.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {

@@ -106,7 +106,7 @@ constexpr ActivationKernels TableOf() {
   static_assert(sizeof...(Acts) == kActivationCount, "an activation is missing");
   uint32_t i = 0, k = 0;
   return {{(IsIncluded(Activation(i++)) ? Apply<Acts> : nullptr)...},
-          {(IsIncluded(Activation(k++)) && IsIncluded(OpCode::kGate) ? Gate<Acts> : nullptr)...}};
+          {(IsIncluded(Activation(k++)) && Includes("operation", "gate") ? Gate<Acts> : nullptr)...}};
 }
 
 constexpr ActivationKernels MakeActivationKernels() {

@@ -76,7 +76,7 @@ HWY_INLINE float Threshold(const TopKeys& top, size_t* above) {
 }
 
 // Drops all but the `keep` best: higher scores first, then lower positions. The list keeps its order.
-HWY_NOINLINE void KeepTop(TopKeys* top) {
+inline HWY_NOINLINE void KeepTop(TopKeys* top) {
   if (top->count <= top->keep) return;
   const D d;
   size_t above;

@@ -1,7 +1,7 @@
 // Converts f32 to f16, bf16 and int8.
 #include "runtime/kernels/cast.h"
 
-#include "runtime/blob/included.h"
+#include "runtime/base/profile.h"
 #include "runtime/kernels/attention_features.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -66,7 +66,7 @@ void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) 
 }
 
 constexpr CastKernels MakeCastKernels() {
-  if (!IsIncluded(OpCode::kCast) && !IsIncluded(OpCode::kAppend) && !kAttendsProducts) return {};
+  if (!Includes("operation", "cast") && !Includes("operation", "append") && !kAttendsProducts) return {};
   return {ToF16, ToBf16, ToI8};
 }
 

@@ -1,7 +1,7 @@
 // Sums weighted rows: strips of columns are kept in a register while the rows stream past.
 #include "runtime/kernels/convolve.h"
 
-#include "runtime/blob/included.h"
+#include "runtime/base/profile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/convolve.cc"
@@ -26,7 +26,7 @@ void ConvolveRow(const float* const* rows, const float* weights, size_t taps, co
   });
 }
 
-constexpr ConvolveKernels MakeConvolveKernels() { return {IsIncluded(OpCode::kConvolve) ? ConvolveRow : nullptr}; }
+constexpr ConvolveKernels MakeConvolveKernels() { return {Includes("operation", "convolve") ? ConvolveRow : nullptr}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

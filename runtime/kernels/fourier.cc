@@ -2,7 +2,7 @@
 // arithmetic and no frame's bits depend on another frame.
 #include "runtime/kernels/fourier.h"
 
-#include "runtime/blob/included.h"
+#include "runtime/base/profile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/fourier.cc"
@@ -87,7 +87,7 @@ const float* Spectrum(const Fourier& fourier, size_t bins, bool squares, float* 
   return b;
 }
 
-constexpr FourierKernels MakeFourierKernels() { return {IsIncluded(OpCode::kSpectrum) ? Spectrum : nullptr}; }
+constexpr FourierKernels MakeFourierKernels() { return {Includes("operation", "spectrum") ? Spectrum : nullptr}; }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -98,7 +98,7 @@ void L2Normalize(const float* x, NormClamp clamp, float epsilon, size_t rows, si
 
 constexpr NormKernels MakeNormKernels() {
   return {IsIncluded(NormKind::kLayer) ? LayerNorm : nullptr, IsIncluded(NormKind::kRms) ? RmsNorm : nullptr,
-          IsIncluded(OpCode::kNormalize) ? L2Normalize : nullptr};
+          Includes("operation", "normalize") ? L2Normalize : nullptr};
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ constexpr CellKernels CellsOf() {
 }
 
 constexpr RecurrentKernels MakeRecurrentKernels() {
-  if (!IsIncluded(OpCode::kRecurrent) && !IsIncluded(OpCode::kCell)) return {};
+  if (!Includes("operation", "recurrent") && !Includes("operation", "cell")) return {};
   return {{CellsOf<SigmoidGate>(), CellsOf<HardSigmoidGate>()}};
 }
 

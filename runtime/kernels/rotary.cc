@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "runtime/blob/included.h"
+#include "runtime/base/profile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/rotary.cc"
@@ -74,7 +74,7 @@ void Decay(const float* frequencies, size_t pairs, float slope, float* y) {
 }
 
 constexpr RotaryKernels MakeRotaryKernels() {
-  if (!IsIncluded(OpCode::kRotate)) return {};
+  if (!Includes("operation", "rotate")) return {};
   return {Rotate, Angles, Decay};
 }
 

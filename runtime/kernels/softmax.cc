@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "runtime/blob/included.h"
+#include "runtime/base/profile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/softmax.cc"
@@ -60,7 +60,9 @@ void LogSoftmax(const float* x, size_t rows, size_t width, float* y) {
   }
 }
 
-constexpr SoftmaxKernels MakeSoftmaxKernels() { return {Softmax, IsIncluded(OpCode::kSoftmax) ? LogSoftmax : nullptr}; }
+constexpr SoftmaxKernels MakeSoftmaxKernels() {
+  return {Softmax, Includes("operation", "softmax") ? LogSoftmax : nullptr};
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+
 namespace fovea {
 namespace {
 

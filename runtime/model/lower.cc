@@ -2,7 +2,9 @@
 #include "runtime/model/lower.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/included.h"
+#include "runtime/blob/op_names.h"
 
 namespace fovea {
 namespace {

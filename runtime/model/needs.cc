@@ -2,7 +2,10 @@
 
 #include <initializer_list>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/included.h"
+#include "runtime/blob/op_names.h"
+#include "runtime/blob/operands.h"
 #include "runtime/model/find.h"
 #include "runtime/ops/attention.h"
 

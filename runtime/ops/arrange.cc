@@ -2,6 +2,8 @@
 // (pictures of another size).
 #include <string.h>
 
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/row_table.h"
 
 namespace fovea {

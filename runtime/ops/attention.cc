@@ -7,6 +7,9 @@
 
 #include "runtime/attention/check.h"
 #include "runtime/attention/features.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 
 namespace fovea {
 namespace {

@@ -4,7 +4,9 @@
 
 #include "runtime/attention/attention.h"
 #include "runtime/attention/features.h"
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/format.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

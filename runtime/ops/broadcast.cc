@@ -2,6 +2,9 @@
 // last one, or added to them. The other rows are those of x; without x every row is the parent's.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

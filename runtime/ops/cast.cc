@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
+
 namespace fovea {
 namespace {
 

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+
 namespace fovea {
 
 namespace {

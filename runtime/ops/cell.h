@@ -5,6 +5,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/blob/included.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,6 +1,7 @@
 // Values side by side: a row of the output is the rows of the inputs, one after the other.
 #include <string.h>
 
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/cast.h"
 #include "runtime/ops/row_table.h"
 

@@ -1,4 +1,7 @@
 // What lies more than `range` below the largest number of its segment becomes that bound.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,4 +1,7 @@
 // y = scale * sum of table[i][ids[i]]. Ids were checked against the tables when the run began.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

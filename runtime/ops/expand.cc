@@ -1,5 +1,6 @@
 // All rows of a child space that lie in chosen rows of its parent: the tokens of chosen sentences. Their indices are
 // ascending; each chosen row is a segment of them.
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -2,6 +2,9 @@
 // expert, so that the weights of one are read once for all rows that chose it.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,6 +1,7 @@
 // One constant row for every row of a space: a learned query.
 #include <string.h>
 
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

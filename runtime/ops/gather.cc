@@ -1,6 +1,7 @@
 // Between a space and rows selected from it: gather takes them out (ids, too), merge puts them back.
 #include <string.h>
 
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

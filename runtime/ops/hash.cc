@@ -3,6 +3,9 @@
 // for each, and the buckets are counted as first + buckets * second.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

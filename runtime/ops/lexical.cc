@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,4 +1,6 @@
 // y = activation(x W^T + b).
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -1,5 +1,8 @@
 // Layer norm and RMS norm of each row, or of each head of a row by itself, with one weight for all heads or one for
 // each.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

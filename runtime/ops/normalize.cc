@@ -1,6 +1,9 @@
 // Rows to unit length, or divided by a length that a second input says, and rows to probabilities.
 #include <math.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

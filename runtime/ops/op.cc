@@ -1,6 +1,9 @@
 #include "runtime/ops/op.h"
 
 #include "runtime/blob/included.h"
+#include "runtime/blob/op_names.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 

@@ -14,9 +14,8 @@
 #include "runtime/base/dtype.h"
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
-#include "runtime/blob/operands.h"
+#include "runtime/blob/operand.h"
 #include "runtime/gemm/gemm.h"
-#include "runtime/kernels/kernels.h"
 #include "runtime/ops/view.h"
 #include "runtime/parallel/workers.h"
 

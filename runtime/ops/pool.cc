@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/blob/strides.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

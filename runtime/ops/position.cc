@@ -1,4 +1,7 @@
 // y = x + table[offset + position of the row in its segment], or x of width 1 + that position.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -2,6 +2,7 @@
 // segment of another space (a picture before a text).
 #include <string.h>
 
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/attention/tap.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/attention.h"
 
 namespace fovea {

@@ -2,6 +2,7 @@
 #include "runtime/ops/record.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/attributes.h"
 
 namespace fovea {
 namespace {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/cell.h"
 
 namespace fovea {

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "runtime/base/nearest.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

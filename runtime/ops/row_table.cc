@@ -2,6 +2,8 @@
 #include "runtime/ops/row_table.h"
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 
 namespace fovea {
 namespace {

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -3,6 +3,9 @@
 // the place in its segment where this row went.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

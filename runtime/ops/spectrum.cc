@@ -3,8 +3,11 @@
 // ones beside theirs: then `reflect` takes a segment as hop samples for each row, cut or followed by zeros.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/blob/strides.h"
 #include "runtime/kernels/fourier.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

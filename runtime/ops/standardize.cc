@@ -4,6 +4,8 @@
 
 #include <initializer_list>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {

@@ -2,6 +2,8 @@
 // with a linear layer after it a convolution along the rows. In a strided space only the first row of each group.
 #include <string.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/blob/strides.h"
 #include "runtime/ops/op.h"
 

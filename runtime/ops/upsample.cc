@@ -2,6 +2,7 @@
 // that stands for it, zeros where none does (rows that were left out).
 #include <string.h>
 
+#include "runtime/blob/operands.h"
 #include "runtime/blob/strides.h"
 #include "runtime/ops/op.h"
 

@@ -3,8 +3,12 @@
 #include <string.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "runtime/blob/strides.h"
 #include "runtime/gemm/gemm.h"
+#include "runtime/kernels/gemm.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -15,6 +19,10 @@ const AttributeRecord* OpView::Find(Attribute key) const {
     if (attribute.key == static_cast<uint32_t>(key)) return &attribute;
   }
   return nullptr;
+}
+
+uint32_t OpView::InputParts(InputNumber i) const {
+  return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
 }
 
 uint32_t OpView::OutputRowBytes() const {

@@ -9,7 +9,7 @@
 #include "runtime/base/status.h"
 #include "runtime/blob/blob.h"
 #include "runtime/blob/included.h"
-#include "runtime/blob/operands.h"
+#include "runtime/blob/operand.h"
 
 namespace fovea {
 
@@ -58,9 +58,7 @@ struct OpView {
   }
   uint32_t OutputRowBytes() const;
   // Of int8 rows of input i, the parts that have a scale each.
-  uint32_t InputParts(InputNumber i) const {
-    return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
-  }
+  uint32_t InputParts(InputNumber i) const;
   const TensorRecord& Tensor(TensorNumber i) const { return blob->tensors[TensorIndex(i)]; }
   // Rows of an f32 tensor, or of an i32 tensor; null where it is absent.
   const float* Floats(TensorNumber i) const {

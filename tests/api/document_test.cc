@@ -4,6 +4,7 @@
 #include <memory>
 #include <numeric>
 
+#include "runtime/blob/attributes.h"
 #include "tests/api/api_fixture.h"
 #include "tests/text/fixtures.h"
 
@@ -20,10 +21,10 @@ struct Reader {
     tokens = b.Space("tokens", sentences);
     ids = b.Input("input_ids", tokens, 1, DType::kI32);
     types = b.Input("token_type_ids", tokens, 1, DType::kI32);
-    const uint32_t x = b.Op(OpCode::kEmbed, {ids, types}, {b.RandomTensor(28, 8), b.RandomTensor(2, 8)}, tokens, 8);
-    const uint32_t rows = b.Op(OpCode::kPool, {x}, {}, sentences, 8, {{Attribute::kKind, 2}});
-    const uint32_t placed = b.Op(OpCode::kPosition, {rows}, {b.RandomTensor(kMostSentences, 8)}, sentences, 8);
-    row = b.Op(OpCode::kPool, {placed}, {}, documents, 8, {{Attribute::kKind, 2}});
+    const uint32_t x = b.Op("embed", {ids, types}, {b.RandomTensor(28, 8), b.RandomTensor(2, 8)}, tokens, 8);
+    const uint32_t rows = b.Op("pool", {x}, {}, sentences, 8, {{Attribute::kKind, 2}});
+    const uint32_t placed = b.Op("position", {rows}, {b.RandomTensor(kMostSentences, 8)}, sentences, 8);
+    row = b.Op("pool", {placed}, {}, documents, 8, {{Attribute::kKind, 2}});
     b.SetOutput(row);
     b.content().text = SectionOf(WordPieceJson());
     model = std::make_unique<TestModel>(b.Blob());

@@ -1,9 +1,10 @@
 // Wrong calls of every function: each is refused with the status that its comment names, and changes nothing.
+#include <algorithm>
 #include <functional>
 #include <thread>
 
 #include "tests/api/api_fixture.h"
-#include "tests/model/every_operation.h"
+#include "tests/support/every_operation.h"
 
 namespace fovea::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "tests/api/api_fixture.h"
-#include "tests/model/every_operation.h"
+#include "tests/support/every_operation.h"
 #include "tests/support/fewer_cases.h"
 
 namespace fovea::test {

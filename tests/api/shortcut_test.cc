@@ -1,6 +1,7 @@
 // Calls that combine several calls: same results as the separate calls, and the same refusals.
 #include <memory>
 
+#include "runtime/blob/attributes.h"
 #include "tests/api/api_fixture.h"
 
 namespace fovea::test {
@@ -160,13 +161,13 @@ struct Typed {
     const bool f32 = types_type == DType::kF32;
     types = b.Input("token_type_ids", other_space ? other : tokens, f32 ? 8 : 1, types_type);
     const bool together = !f32 && !other_space;
-    sum = b.Op(OpCode::kEmbed, together ? std::vector<uint32_t>{ids, types} : std::vector<uint32_t>{ids},
+    sum = b.Op("embed", together ? std::vector<uint32_t>{ids, types} : std::vector<uint32_t>{ids},
                together ? std::vector<uint32_t>{b.RandomTensor(50, 8), b.RandomTensor(3, 8)}
                         : std::vector<uint32_t>{b.RandomTensor(50, 8)},
                tokens, 8);
     b.SetOutput(sum);
-    if (f32) b.SetOutput(b.Op(OpCode::kScale, {types}, {}, tokens, 8, {{Attribute::kScale, 2.0}}));
-    if (other_space) b.SetOutput(b.Op(OpCode::kEmbed, {types}, {b.RandomTensor(3, 8)}, other, 8));
+    if (f32) b.SetOutput(b.Op("scale", {types}, {}, tokens, 8, {{Attribute::kScale, 2.0}}));
+    if (other_space) b.SetOutput(b.Op("embed", {types}, {b.RandomTensor(3, 8)}, other, 8));
     model = std::make_unique<TestModel>(b.Blob());
     options.rows = 30;
     root = {{texts, 9, 0}};

@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "tests/api/api_fixture.h"
-#include "tests/model/every_operation.h"
 #include "tests/support/cached_decoder.h"
+#include "tests/support/every_operation.h"
 
 #if !defined(__EMSCRIPTEN__)
 #include <sys/mman.h>

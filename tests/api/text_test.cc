@@ -15,7 +15,7 @@ struct Reader {
     tokens = b.Space("tokens", texts);
     ids = b.Input("input_ids", tokens, 1, DType::kI32);
     types = b.Input("token_type_ids", tokens, 1, DType::kI32);
-    rows = b.Op(OpCode::kEmbed, {ids, types}, {b.RandomTensor(28, 8), b.RandomTensor(2, 8)}, tokens, 8);
+    rows = b.Op("embed", {ids, types}, {b.RandomTensor(28, 8), b.RandomTensor(2, 8)}, tokens, 8);
     b.SetOutput(rows);
     b.content().text = SectionOf(WordPieceJson());
     model = std::make_unique<TestModel>(b.Blob());

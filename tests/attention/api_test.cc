@@ -2,6 +2,7 @@
 // workers, weights; nothing is written beside the outputs and nothing allocated.
 #include <thread>
 
+#include "runtime/kernels/kernels.h"
 #include "tests/attention/api_problem.h"
 #include "tests/session/runners.h"
 #include "tests/support/distance.h"

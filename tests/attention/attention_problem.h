@@ -16,6 +16,7 @@
 #include "hwy/targets.h"
 #include "runtime/attention/attention.h"
 #include "runtime/attention/tap.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/support/distance.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/reference_attention.h"

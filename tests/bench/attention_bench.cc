@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/attention/attention.h"
+#include "runtime/kernels/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/bench/attention_bench.cc"

@@ -14,6 +14,9 @@
 #include "fovea/cache.h"
 #include "fovea/generate.h"
 #include "ports/thread_runner.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "ports/thread_runner.h"
+#include "runtime/blob/attributes.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/model_builder.h"
 #if defined(FOVEA_WITH_XNNPACK)

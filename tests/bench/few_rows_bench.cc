@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/attention/attention.h"
+#include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {

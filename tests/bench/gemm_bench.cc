@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "runtime/kernels/kernels.h"
 #include "tests/gemm/gemm_problem.h"
 #if defined(FOVEA_WITH_XNNPACK)
 #include "runtime/gemm/xnnpack_operator.h"

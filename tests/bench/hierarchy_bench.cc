@@ -2,6 +2,8 @@
 // encoder behind a predictor that keeps one row in ten, against all rows and against the predictor alone.
 #include <benchmark/benchmark.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/support/two_levels.h"
 
 namespace fovea::test {

@@ -1,4 +1,5 @@
-"""Checks who includes whom, which outside headers are used where, and that no file grows too long.
+"""Checks who includes whom, which outside headers are used where, that profiles are asked for operations that exist,
+and that no file grows too long.
 
   layering.py SOURCE_DIR
 """
@@ -23,7 +24,8 @@ LAYERS = [
 RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}
 
 # The numbers of the format and the lists they are made of: no code, so every folder may include them.
-NUMBERS = re.compile(r"runtime/blob/(numbers\.h|names\.h|included\.h|\w+_list\.inc)")
+NUMBERS = re.compile(r"runtime/blob/((record_)?numbers\.h|op_codes\.h|attributes\.h|(op_|attribute_)?names\.h|"
+                     r"included\.h|\w+_list\.inc)")
 
 # The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model
 # (tools/README.md has the reasons).
@@ -45,6 +47,11 @@ PROCESSOR_HEADERS = {"runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.
 MAX_LINES = 600
 CODE = {".h", ".hpp", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
+
+
+# Operations that code asks a profile for by name (runtime/base/profile.h), and the list that must have them.
+ASKED = re.compile(r'Includes\("operation", "(\w+)"\)')
+OPERATION = re.compile(r"^FOVEA_OP\(\d+, (\w+),", re.MULTILINE)
 
 
 def folder_of(path):
@@ -86,12 +93,15 @@ def errors_of(path, text):
 
 def main():
     root = pathlib.Path(sys.argv[1])
+    operations = set(OPERATION.findall((root / "runtime/blob/op_list.inc").read_text(encoding="utf-8")))
     files = [p for top in ("include", "runtime", "tools", "tests", "ports", "cmake")
              for p in sorted((root / top).rglob("*")) if p.suffix in CODE and p.is_file()]
     failures = 0
     for file in files:
         path = file.relative_to(root).as_posix()
-        for error in errors_of(path, file.read_text(encoding="utf-8")):
+        text = file.read_text(encoding="utf-8")
+        unknown = [f"no operation is called {name}" for name in ASKED.findall(text) if name not in operations]
+        for error in [*errors_of(path, text), *unknown]:
             print(f"{path}: {error}")
             failures += 1
     print(f"{len(files)} files checked, {failures} errors")

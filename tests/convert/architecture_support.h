@@ -8,12 +8,15 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/convert/reference_run.h"
 #include "tests/support/paths.h"
 #include "tools/base/fail.h"
+#include "tools/base/json.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/description.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::tools {

@@ -1,8 +1,11 @@
 // How architectures read published configurations: variants of the golden models, against the model that they must
 // equal or against expectations derived from its results.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "runtime/blob/attributes.h"
 #include "tests/convert/architecture_support.h"
+#include "tools/base/json.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {

@@ -16,6 +16,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/common/memory.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/description.h"
 #include "tools/convert/loaded_blob.h"
 
 namespace fovea::tools {

@@ -1,5 +1,6 @@
 // Models of an unknown type, read as a known one: the bytes equal the known model's, and similar types are suggested.
 #include "tests/convert/architecture_support.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

@@ -12,6 +12,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/description.h"
 #include "tools/safetensors/safetensors.h"
 #include "tools/sound/wav.h"
 

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/convert/architecture_support.h"
 #include "tools/common/batch.h"
 #include "tools/common/session.h"
 #include "tools/common/text.h"
 #include "tools/convert/compare.h"
+#include "tools/convert/description.h"
 #include "tools/convert/loaded_blob.h"
 
 namespace fovea::tools {

@@ -1,5 +1,6 @@
 // Directories without a part that their configuration promises: a head, or a readable tokenizer.
 #include "tests/convert/architecture_support.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

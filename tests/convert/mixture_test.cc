@@ -2,7 +2,9 @@
 #include <cmath>
 #include <random>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
 #include "tools/common/batch.h"

@@ -3,7 +3,9 @@
 #include <map>
 #include <set>
 
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "runtime/ops/op.h"
 #include "tests/convert/graph_support.h"
 #include "tests/support/model_builder.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "runtime/blob/attributes.h"
 #include "tests/convert/architecture_support.h"
 #include "tools/base/workers.h"
 #include "tools/common/batch.h"

@@ -3,6 +3,7 @@
 #include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
 #include "tools/check/golden_check.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

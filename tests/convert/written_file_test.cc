@@ -13,6 +13,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/convert/convert.h"
+#include "tools/convert/description.h"
 
 namespace fovea::tools {
 namespace {

@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "ports/thread_runner.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/fuzz/blob_mutate.h"
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/harness.h"
-#include "tests/model/every_operation.h"
 #include "tests/support/by_name.h"
 #include "tests/support/cached_decoder.h"
+#include "tests/support/every_operation.h"
 #include "tests/support/tiny_decoder.h"
 #include "tests/support/two_levels.h"
 

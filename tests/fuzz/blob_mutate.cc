@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "fovea/model.h"
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/checksum.h"
 #include "runtime/blob/names.h"
 #include "tests/fuzz/guarded.h"

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hwy/highway.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/reference_gemm.h"
 

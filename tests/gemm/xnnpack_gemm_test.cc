@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "runtime/gemm/xnnpack_operator.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/heap_trap.h"
 #include "tests/support/reference_gemm.h"

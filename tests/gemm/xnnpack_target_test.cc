@@ -7,6 +7,7 @@
 #include <string>
 
 #include "runtime/gemm/xnnpack_cpuinfo/cpuinfo.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/heap_trap.h"
 

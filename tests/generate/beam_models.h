@@ -5,6 +5,9 @@
 #include <map>
 #include <memory>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/generate/plain_beams.h"
 #include "tests/support/cached_decoder.h"
 

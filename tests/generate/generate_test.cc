@@ -444,7 +444,7 @@ TEST(Generate, LinksAreBounded) {
     inputs[i] = b.Input(name(i), rows, 1);
     metadata.emplace_back("generate.link." + name(i + (i < 256 ? 0 : kInputs)), "output");
   }
-  const uint32_t sum = b.Op(OpCode::kAdd, {inputs[0], inputs[1]}, {}, rows, 1, {}, "output", ValueRole::kOutput);
+  const uint32_t sum = b.Op("add", {inputs[0], inputs[1]}, {}, rows, 1, {}, "output", ValueRole::kOutput);
   EXPECT_EQ(sum, kInputs);
   b.content().metadata = metadata;
   std::vector<uint32_t> found(300);

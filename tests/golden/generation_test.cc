@@ -1,11 +1,14 @@
 // Decoders with attention, step by step: a trained date normaliser, and an attention LSTM as another project tests it.
 #include "tools/generate/generation.h"
 
+#include <nlohmann/json.hpp>
+
 #include "fovea/generate.h"
 #include "tests/golden/golden_support.h"
 #include "tests/support/by_name.h"
 #include "tools/base/json.h"
 #include "tools/convert/constants.h"
+#include "tools/convert/description.h"
 
 namespace fovea::test {
 namespace {

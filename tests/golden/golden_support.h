@@ -48,7 +48,7 @@ struct Converted {
   static AlignedBytes Build(tools::ConvertOptions options) {
     options.compare = tools::Comparison::kNone;
     tools::ConvertReport report;
-    return AlignedBytes(tools::BuildBlob(tools::Describe(options), options, report));
+    return AlignedBytes(tools::BuildBlob(options, report));
   }
 
   AlignedBytes blob;

@@ -3,6 +3,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tools/check/golden_check.h"
+#include "tools/convert/description.h"
 
 namespace fovea::test {
 namespace {

@@ -2,6 +2,7 @@
 // gets all tokens at once; words against the attention maps of that run; weights in int8.
 #include "tests/golden/speech_teacher.h"
 #include "tests/support/plain_time_rules.h"
+#include "tools/convert/description.h"
 #include "tools/generate/alignment_heads.h"
 #include "tools/generate/model_listener.h"
 

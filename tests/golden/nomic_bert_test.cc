@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
 #include "tools/base/fail.h"

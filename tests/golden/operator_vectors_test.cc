@@ -1,6 +1,7 @@
 // Single operators as another project tests them: values that were printed, and the same in double precision.
 #include "tests/golden/golden_support.h"
 #include "tests/support/by_name.h"
+#include "tools/convert/description.h"
 
 namespace fovea::test {
 namespace {

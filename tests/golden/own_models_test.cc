@@ -1,6 +1,8 @@
 // Models that tools/train makes besides the flat classifier: documents read by sentences, dates written by steps.
 #include "tests/golden/own_models.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/fewer_cases.h"
 #include "tools/generate/generation.h"
 

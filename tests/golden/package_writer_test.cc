@@ -1,6 +1,8 @@
 // The repository's own decoder, a Llama of five layers that writes descriptions of packages.
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "runtime/blob/names.h"
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"

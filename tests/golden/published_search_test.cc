@@ -1,11 +1,13 @@
 // Published encoder-decoders write what the original library writes: the best token of each step, and by beams.
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/made.h"
 #include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
+#include "tools/convert/description.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {

@@ -2,6 +2,7 @@
 // Causal models are compared with its run in float64, whose sums do not lose what tokens see that see only themselves.
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
 #include <random>
 
 #include "tests/golden/golden_support.h"
@@ -10,6 +11,7 @@
 #include "tools/base/fail.h"
 #include "tools/check/golden_check.h"
 #include "tools/common/batch.h"
+#include "tools/convert/description.h"
 
 namespace fovea::test {
 namespace {

@@ -2,6 +2,8 @@
 // padding of a batch changed there, and every branch of the configuration that no golden shows.
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/golden/golden_support.h"
 #include "tests/golden/speech_reference.h"
 #include "tools/base/fail.h"

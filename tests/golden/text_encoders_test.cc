@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/golden/golden_support.h"
 #include "tools/base/fail.h"

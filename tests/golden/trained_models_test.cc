@@ -1,4 +1,7 @@
 // Real trained models: a sentence encoder and this repository's own classifier.
+#include <nlohmann/json.hpp>
+
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/names.h"
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"

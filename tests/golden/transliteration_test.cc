@@ -10,6 +10,7 @@
 #include "tests/support/characters.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/run_command.h"
+#include "tools/convert/description.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::test {

@@ -20,11 +20,11 @@ Content Good() {
   b.ExtendedSpace("extended", rows, 2);
   b.StridedSpace("strided", rows, 2, 1, 1);
   const uint32_t x = b.Input("x", rows, 8);
-  const uint32_t y = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(8, 8), b.RandomTensor(1, 8)}, rows, 8, {}, "y");
-  b.SetOutput(b.Op(OpCode::kAdd, {x, y}, {}, rows, 8, {}, "z"));
+  const uint32_t y = b.Op("linear", {x}, {b.RandomTensor(8, 8), b.RandomTensor(1, 8)}, rows, 8, {}, "y");
+  b.SetOutput(b.Op("add", {x, y}, {}, rows, 8, {}, "z"));
   b.NextProgram("sums");
   const uint32_t more = b.Input("more", rows, 8), sum = b.Input("sum", rows, 8);
-  b.Carry(sum, b.Op(OpCode::kAdd, {more, sum}, {}, rows, 8, {}, "next"));
+  b.Carry(sum, b.Op("add", {more, sum}, {}, rows, 8, {}, "next"));
   return b.content();
 }
 

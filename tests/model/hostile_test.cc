@@ -5,9 +5,14 @@
 #include <random>
 #include <tuple>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/checksum.h"
 #include "runtime/blob/names.h"
 #include "tests/model/patch.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/gemm/gemm.h"
+#include "tests/model/use_blob.h"
+#include "tests/support/every_operation.h"
 #include "tests/support/fewer_cases.h"
 
 namespace fovea::test {

@@ -1,4 +1,5 @@
 // Rows of fixed segments rearranged by a table.
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

@@ -1,4 +1,6 @@
 // Attributes, tensors and further inputs of attention: programs against the reference.
+#include "runtime/blob/attributes.h"
+#include "runtime/kernels/kernels.h"
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {

@@ -1,4 +1,5 @@
 // Attributes, tensors and further inputs of attention that are refused.
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {

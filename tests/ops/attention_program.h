@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/attention_trial.h"
 
 namespace fovea::test {

@@ -1,4 +1,7 @@
 // Attention through programs: every pairing of spaces, grouped heads, patterns, bias and taps.
+#include "runtime/attention/pattern.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

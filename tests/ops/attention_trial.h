@@ -5,6 +5,8 @@
 
 #include <list>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_attention.h"
 

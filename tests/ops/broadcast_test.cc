@@ -1,4 +1,6 @@
 // Rows of a parent space in the rows of its child, and constant rows.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

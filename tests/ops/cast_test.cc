@@ -1,4 +1,6 @@
 // Values of other types: results of a cast, the layout of its rows, and attention over such keys and values.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
 #include "tests/support/combinations.h"

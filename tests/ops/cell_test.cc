@@ -1,4 +1,7 @@
 // Single steps of recurrent layers: every kind of cell, gate and type of weights, against plain double loops.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/gemm/gemm.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
 #include "tests/support/combinations.h"

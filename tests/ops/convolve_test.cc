@@ -1,5 +1,7 @@
 // Depthwise convolutions of whole texts against plain loops, and of texts in pieces, whose rows are kept in any type.
 #include "fovea/cache.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
 #include "tests/support/combinations.h"

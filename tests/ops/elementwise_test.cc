@@ -1,5 +1,7 @@
 // add, activate, gate and scale: operations on single entries.
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
 

@@ -1,4 +1,6 @@
 // Embeddings: sums of rows of several tables of every type.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

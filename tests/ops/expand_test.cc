@@ -1,4 +1,6 @@
 // Rows below selected rows: the tokens of chosen sentences, and spaces derived from them.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

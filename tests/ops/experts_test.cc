@@ -1,5 +1,8 @@
 // Layers of experts against a plain loop over all of them in double precision, for every kind, type of weights and
 // backend; and which experts a row takes.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

@@ -1,4 +1,6 @@
 // Hashing by rotations and sorting by bucket, through programs, against plain loops.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

@@ -1,6 +1,8 @@
 // BM25 and TF-IDF of segments against a query, by counting each term in each segment.
 #include <map>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

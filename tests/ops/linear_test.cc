@@ -1,5 +1,7 @@
 // Linear layers: every type of weights, activation and backend, with and without bias, against the stored weights'
 // values.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
 

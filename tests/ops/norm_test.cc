@@ -1,5 +1,7 @@
 // Layer norm, RMS norm (of rows and of heads in them), unit length and softmax of rows.
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

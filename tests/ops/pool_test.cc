@@ -1,4 +1,6 @@
 // Pooling: segments to rows of the parent space, through several levels.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

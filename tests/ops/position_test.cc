@@ -1,4 +1,6 @@
 // Positions: added table rows, rotary pairs, and rows put in front.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

@@ -1,5 +1,7 @@
 // Weights that keys receive, beyond the attributes that attention_trial.h compares: queries of another space, and
 // rules.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

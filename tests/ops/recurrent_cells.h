@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/blob/attributes.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/reference_recurrent.h"
 

@@ -1,6 +1,9 @@
 // Recurrent layers over segments against plain double loops, and bit for bit against single steps one after the other.
 #include <fmt/format.h>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/gemm/gemm.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
 #include "tests/support/combinations.h"

@@ -1,4 +1,6 @@
 // Selecting rows during a run, gathering them and merging them back.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

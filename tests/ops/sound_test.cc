@@ -1,4 +1,7 @@
 // From samples to features: spectra against the transform's definition, and operations on whole segments.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {

@@ -1,5 +1,7 @@
 // Strided spaces whose segments keep rows apart at the front and drop rows at the end: pooled, unfolded and brought
 // back (upsample), against plain loops.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

@@ -1,4 +1,6 @@
 // Attention to a window and to summaries of groups of keys, in one softmax, against plain loops.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

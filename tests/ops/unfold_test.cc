@@ -1,4 +1,6 @@
 // Rows concatenated with their neighbours, convolutions by linear layers over them, and pooling by strides.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 

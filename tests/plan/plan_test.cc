@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/ops/op.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -52,7 +54,7 @@ TEST(Plan, RowLocalProgramsAreOnePhase) {
   ModelBuilder b;
   const uint32_t rows = b.Space("rows", b.Space("root"));
   uint32_t x = b.Input("x", rows, 8);
-  for (int i = 0; i < 10; ++i) x = b.Op(OpCode::kScale, {x}, {}, rows, 8);
+  for (int i = 0; i < 10; ++i) x = b.Op("scale", {x}, {}, rows, 8);
   b.SetOutput(x);
   const TestModel model(b.Blob());
   EXPECT_EQ(Phases(model), 1u);
@@ -68,10 +70,10 @@ TEST(Plan, EachLevelOfSpacesIsAPhase) {
   ModelBuilder b;
   const uint32_t all = b.Space("all"), documents = b.Space("documents", all), tokens = b.Space("tokens", documents);
   const uint32_t x = b.Input("x", tokens, 4);
-  const uint32_t scaled = b.Op(OpCode::kScale, {x}, {}, tokens, 4);
-  const uint32_t pooled = b.Op(OpCode::kPool, {scaled}, {}, documents, 4);
-  const uint32_t again = b.Op(OpCode::kScale, {pooled}, {}, documents, 4);
-  b.SetOutput(b.Op(OpCode::kPool, {again}, {}, all, 4));
+  const uint32_t scaled = b.Op("scale", {x}, {}, tokens, 4);
+  const uint32_t pooled = b.Op("pool", {scaled}, {}, documents, 4);
+  const uint32_t again = b.Op("scale", {pooled}, {}, documents, 4);
+  b.SetOutput(b.Op("pool", {again}, {}, all, 4));
   const TestModel model(b.Blob());
   EXPECT_EQ(Phases(model), 3u);
   EXPECT_EQ(Step(model, 1).phase, Step(model, 2).phase);
@@ -84,15 +86,15 @@ TEST(Plan, RecurrentLayersArePhasesBySegments) {
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
   const uint32_t x = b.Input("x", tokens, 8);
   const auto linear = [&](uint32_t from, uint32_t to) {
-    return b.Op(OpCode::kLinear, {from}, {b.RandomTensor(to, 8)}, tokens, to);
+    return b.Op("linear", {from}, {b.RandomTensor(to, 8)}, tokens, to);
   };
   const auto recurrent = [&](uint32_t gates, uint32_t reverse) {
-    return b.Op(OpCode::kRecurrent, {gates}, {b.RandomTensor(24, 8)}, tokens, 8, {{Attribute::kReverse, reverse}});
+    return b.Op("recurrent", {gates}, {b.RandomTensor(24, 8)}, tokens, 8, {{Attribute::kReverse, reverse}});
   };
   const uint32_t forward = recurrent(linear(x, 24), 0), backward = recurrent(linear(x, 24), 1);
-  const uint32_t sum = b.Op(OpCode::kAdd, {forward, backward}, {}, tokens, 8);
+  const uint32_t sum = b.Op("add", {forward, backward}, {}, tokens, 8);
   const uint32_t again = recurrent(linear(sum, 24), 0);
-  b.SetOutput(b.Op(OpCode::kPool, {again}, {}, texts, 8, {{Attribute::kKind, 1}}));
+  b.SetOutput(b.Op("pool", {again}, {}, texts, 8, {{Attribute::kKind, 1}}));
   const TestModel model(b.Blob());
   // Gates; both directions; their sum and the next gates; the next layer; the texts.
   EXPECT_EQ(Phases(model), 5u);
@@ -162,22 +164,22 @@ class RandomProgram {
       case 0:
       case 1: {
         const uint32_t to = Width();
-        b.Op(OpCode::kLinear, {x}, {b.RandomTensor(to, width, DType::kF32, 0.4f)}, space, to,
+        b.Op("linear", {x}, {b.RandomTensor(to, width, DType::kF32, 0.4f)}, space, to,
              {{Attribute::kActivation, Below(7)}});
         return;
       }
       case 2:
-        b.Op(OpCode::kNorm, {x}, {}, space, width);
+        b.Op("norm", {x}, {}, space, width);
         return;
       case 3:
-        b.Op(OpCode::kAdd, {x, Pick(space, width)}, {}, space, width);
+        b.Op("add", {x, Pick(space, width)}, {}, space, width);
         return;
       case 4:
-        b.Op(OpCode::kActivate, {x}, {}, space, width, {{Attribute::kActivation, 5}});
+        b.Op("activate", {x}, {}, space, width, {{Attribute::kActivation, 5}});
         return;
       case 5: {
         const uint32_t parent = b.content().spaces[space].parent;
-        if (parent != kBlobNone) b.Op(OpCode::kPool, {x}, {}, parent, width, {{Attribute::kKind, Below(5)}});
+        if (parent != kBlobNone) b.Op("pool", {x}, {}, parent, width, {{Attribute::kKind, Below(5)}});
         return;
       }
       case 6:
@@ -186,15 +188,15 @@ class RandomProgram {
       case 7:
         return Begin(space);
       case 8:
-        if (width < 16) b.Op(OpCode::kUnfold, {x}, {}, space, 2 * width, {{Attribute::kAfter, 1}});
+        if (width < 16) b.Op("unfold", {x}, {}, space, 2 * width, {{Attribute::kAfter, 1}});
         if (space == patches) {
-          b.Op(OpCode::kArrange, {x}, {b.Tensor(3, 1, {2, -1, 0}, DType::kI32)}, patches, width);
+          b.Op("arrange", {x}, {b.Tensor(3, 1, {2, -1, 0}, DType::kI32)}, patches, width);
         }
         return;
       case 9: {
-        const uint32_t gates = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(3 * width, width)}, space, 3 * width);
+        const uint32_t gates = b.Op("linear", {x}, {b.RandomTensor(3 * width, width)}, space, 3 * width);
         const auto layer = [&](uint32_t reverse) {
-          b.Op(OpCode::kRecurrent, {gates}, {b.RandomTensor(3 * width, width)}, space, width,
+          b.Op("recurrent", {gates}, {b.RandomTensor(3 * width, width)}, space, width,
                {{Attribute::kReverse, reverse}});
         };
         layer(0);
@@ -211,24 +213,24 @@ class RandomProgram {
     const uint32_t x = Pick(tokens, 0), width = Value(x).width;
     if (space == longer) return Prepend(x);
     if (space == half) {
-      b.Op(OpCode::kPool, {x}, {}, half, width, {{Attribute::kKind, Below(5)}});
+      b.Op("pool", {x}, {}, half, width, {{Attribute::kKind, Below(5)}});
     } else if (space == chosen) {
       if (select == kBlobNone) {
-        const uint32_t score = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(1, width)}, tokens, 1);
+        const uint32_t score = b.Op("linear", {x}, {b.RandomTensor(1, width)}, tokens, 1);
         select = operations();
-        rows_ = b.Op(OpCode::kSelect, {score}, {}, chosen, 1, {{Attribute::kKind, 2}});
+        rows_ = b.Op("select", {score}, {}, chosen, 1, {{Attribute::kKind, 2}});
       }
-      b.Op(OpCode::kGather, {Pick(tokens, 0), rows_}, {}, chosen, 0);
+      b.Op("gather", {Pick(tokens, 0), rows_}, {}, chosen, 0);
       Value(values() - 1).width = Value(b.content().programs[0].operations.back().inputs[0]).width;
     } else if (space == tokens && select != kBlobNone) {
       const uint32_t y = Pick(chosen, width);
-      if (y != kBlobNone) b.Op(OpCode::kMerge, {x, y, rows_}, {}, tokens, width);
+      if (y != kBlobNone) b.Op("merge", {x, y, rows_}, {}, tokens, width);
     }
   }
 
   void Prepend(uint32_t x) {
     const uint32_t width = Value(x).width;
-    b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(2, width)}, longer, width);
+    b.Op("prepend", {x}, {b.RandomTensor(2, width)}, longer, width);
   }
 
   // Self, cross or from the parent.
@@ -242,7 +244,7 @@ class RandomProgram {
     if (k == kBlobNone) return;
     const uint32_t q = Pick(query, Value(k).width), v = Pick(key, 0);
     if (q == kBlobNone) return;
-    b.Op(OpCode::kAttention, {q, k, v}, {}, query, Value(v).width,
+    b.Op("attention", {q, k, v}, {}, query, Value(v).width,
          {{Attribute::kHeads, 2},
           {Attribute::kPattern, static_cast<uint32_t>(PatternKind::kWindow)},
           {Attribute::kLeft, Below(2) == 0 ? kBlobNone : Below(3)}});

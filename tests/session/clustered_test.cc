@@ -2,6 +2,7 @@
 // heads.
 #include <atomic>
 
+#include "runtime/blob/attributes.h"
 #include "tests/session/taps_fixture.h"
 
 namespace fovea::test {

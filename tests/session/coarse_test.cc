@@ -2,6 +2,8 @@
 // only the best are read by the fine one. And what two levels of an encoder need.
 #include <map>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/session/plain.h"
 #include "tests/support/two_levels.h"
 

@@ -1,6 +1,8 @@
 // Few rows, several workers: all work on the same rows, by columns and heads, with the bits of one worker.
 #include <algorithm>
+#include <atomic>
 
+#include "runtime/blob/attributes.h"
 #include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
 #include "tests/support/fewer_cases.h"
@@ -263,18 +265,18 @@ class RandomRows {
     return values_[Below(3) == 0 ? Below(count) : count - 1 - std::min(Below(3), count - 1)];
   }
   uint32_t Linear(uint32_t x, uint32_t space, uint32_t width = kWidth) {
-    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(width, kWidth, DType::kF32, 0.08f)}, space, width);
+    return b.Op("linear", {x}, {b.RandomTensor(width, kWidth, DType::kF32, 0.08f)}, space, width);
   }
   // A layer over the rows that score best; their mean is added to all rows.
   void LayerOfSome() {
     const uint32_t x = Pick(), scores = Linear(x, tokens, 1);
-    const uint32_t rows = b.Op(OpCode::kSelect, {scores}, {}, best_, 1, {{Attribute::kKind, 2}});
-    const uint32_t taken = b.Op(OpCode::kGather, {x, rows}, {}, best_, kWidth);
+    const uint32_t rows = b.Op("select", {scores}, {}, best_, 1, {{Attribute::kKind, 2}});
+    const uint32_t taken = b.Op("gather", {x, rows}, {}, best_, kWidth);
     const uint32_t q = Linear(taken, best_), k = Linear(taken, best_), v = Linear(taken, best_);
-    const uint32_t seen = b.Op(OpCode::kAttention, {q, k, v}, {}, best_, kWidth, {{Attribute::kHeads, 5}});
-    const uint32_t sum = b.Op(OpCode::kAdd, {taken, Linear(seen, best_)}, {}, best_, kWidth);
-    const uint32_t mean = b.Op(OpCode::kPool, {sum}, {}, texts_, kWidth, {{Attribute::kKind, 2}});
-    values_.push_back(b.Op(OpCode::kBroadcast, {mean}, {}, tokens, kWidth));
+    const uint32_t seen = b.Op("attention", {q, k, v}, {}, best_, kWidth, {{Attribute::kHeads, 5}});
+    const uint32_t sum = b.Op("add", {taken, Linear(seen, best_)}, {}, best_, kWidth);
+    const uint32_t mean = b.Op("pool", {sum}, {}, texts_, kWidth, {{Attribute::kKind, 2}});
+    values_.push_back(b.Op("broadcast", {mean}, {}, tokens, kWidth));
     outputs.push_back(sum);
     b.SetOutput(sum);
   }
@@ -292,20 +294,20 @@ class RandomRows {
       k = Linear(k, tokens, kWidth / 2), v = Linear(v, tokens, kWidth / 2);
       attributes.emplace_back(Attribute::kKvHeads, 5);
     }
-    return b.Op(OpCode::kAttention, {q, k, v}, {}, tokens, kWidth, attributes);
+    return b.Op("attention", {q, k, v}, {}, tokens, kWidth, attributes);
   }
   uint32_t Next() {
     const uint32_t x = Pick(), y = Pick();
     switch (Below(9)) {
       case 0:
-        return b.Op(OpCode::kNorm, {x}, {}, tokens, kWidth);
+        return b.Op("norm", {x}, {}, tokens, kWidth);
       case 1:
-        return b.Op(OpCode::kActivate, {x}, {}, tokens, kWidth, {{Attribute::kActivation, 5}});
+        return b.Op("activate", {x}, {}, tokens, kWidth, {{Attribute::kActivation, 5}});
       case 2:
-        return b.Op(OpCode::kGate, {x, y}, {}, tokens, kWidth);
+        return b.Op("gate", {x, y}, {}, tokens, kWidth);
       case 3:
       case 4:
-        return b.Op(OpCode::kAdd, {x, y}, {}, tokens, kWidth);
+        return b.Op("add", {x, y}, {}, tokens, kWidth);
       case 5:
         return Attention();
       default:
@@ -357,8 +359,8 @@ TEST(FewRows, APhaseThatTheFirstWorkerBegins) {
   ModelBuilder b(11);
   const uint32_t tokens = b.Space("tokens", b.Space("texts"));
   const uint32_t x = b.Input("x", tokens, 3 * kWidth), state = b.Input("h", tokens, kWidth);
-  const uint32_t h = b.Op(OpCode::kCell, {x, state}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
-  const uint32_t y = b.Op(OpCode::kLinear, {h}, {b.RandomTensor(1024, kWidth, DType::kI8)}, tokens, 1024);
+  const uint32_t h = b.Op("cell", {x, state}, {b.RandomTensor(3 * kWidth, kWidth, DType::kI8)}, tokens, kWidth);
+  const uint32_t y = b.Op("linear", {h}, {b.RandomTensor(1024, kWidth, DType::kI8)}, tokens, 1024);
   b.SetOutput(y);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{tokens, kRows, 0}};
@@ -395,14 +397,14 @@ TEST(FewRows, Experts) {
       const uint32_t tokens = b.Space("tokens", b.Space("texts"));
       const uint32_t x = b.Input("x", tokens, kWidth);
       const auto experts = [&](uint32_t of, uint32_t scores, uint32_t kind, uint32_t read, uint32_t made) {
-        return b.Op(OpCode::kExperts, {of, scores}, {b.RandomTensor(5 * made, read, type), b.RandomTensor(1, 5 * made)},
+        return b.Op("experts", {of, scores}, {b.RandomTensor(5 * made, read, type), b.RandomTensor(1, 5 * made)},
                     tokens, kind == 0 ? 3 * made : made,
                     {{Attribute::kKind, kind}, {Attribute::kExperts, 5}, {Attribute::kTopK, 3}});
       };
-      const uint32_t scores = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(5, kWidth)}, tokens, 5);
+      const uint32_t scores = b.Op("linear", {x}, {b.RandomTensor(5, kWidth)}, tokens, 5);
       const uint32_t gate = experts(x, scores, 0, kWidth, middle), up = experts(x, scores, 0, kWidth, middle);
-      const uint32_t both = b.Op(OpCode::kGate, {gate, up}, {}, tokens, 3 * middle, {{Attribute::kActivation, 4}});
-      const uint32_t y = b.Op(OpCode::kAdd, {x, experts(both, scores, 2, middle, kWidth)}, {}, tokens, kWidth);
+      const uint32_t both = b.Op("gate", {gate, up}, {}, tokens, 3 * middle, {{Attribute::kActivation, 4}});
+      const uint32_t y = b.Op("add", {x, experts(both, scores, 2, middle, kWidth)}, {}, tokens, kWidth);
       b.SetOutput(y);
       const TestModel model(b.Blob());
       const std::vector<fovea_limit> limits = {{tokens, kRows, 0}};
@@ -447,7 +449,7 @@ TEST(FewRows, RecurrentLayersTogether) {
     std::vector<uint32_t> outputs;
     for (const Attributes& attributes : {cell.attributes, backward}) {
       outputs.push_back(
-          b.Op(OpCode::kRecurrent, {x}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
+          b.Op("recurrent", {x}, {b.RandomTensor(gates, kWidth, DType::kI8)}, tokens, kWidth, attributes));
       b.SetOutput(outputs.back());
     }
     const TestModel model(b.Blob());

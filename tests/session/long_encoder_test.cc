@@ -1,4 +1,5 @@
 // Bytes of a whole windowed encoder for texts of growing length, with keys and values of every type.
+#include "runtime/blob/attributes.h"
 #include "tests/support/model_builder.h"
 #include "tools/convert/attention_types.h"
 

@@ -1,4 +1,5 @@
 // The number of pairs of a query and a key in an attention step, which depends on the bound segments.
+#include "runtime/blob/attributes.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -20,11 +21,11 @@ TEST(StepPairs, FollowTheSegments) {
       {Attribute::kHeads, 3}, {Attribute::kPattern, 1}, {Attribute::kLeft, 2}, {Attribute::kRight, 0}};
   Attributes listed = window;
   listed.emplace_back(Attribute::kGlobalKeys, 1);
-  b.Op(OpCode::kAdd, {x, x}, {}, tokens, 6);
-  b.Op(OpCode::kAttention, {x, x, x}, {}, tokens, 6, window);
-  b.SetOutput(b.Op(OpCode::kAttention, {asked, x, x}, {}, texts, 6, {{Attribute::kHeads, 2}}));
-  const uint32_t rows = b.Op(OpCode::kSelect, {marks}, {}, chosen, 1);
-  b.SetOutput(b.Op(OpCode::kAttention, {x, x, x, rows}, {}, tokens, 6, listed));
+  b.Op("add", {x, x}, {}, tokens, 6);
+  b.Op("attention", {x, x, x}, {}, tokens, 6, window);
+  b.SetOutput(b.Op("attention", {asked, x, x}, {}, texts, 6, {{Attribute::kHeads, 2}}));
+  const uint32_t rows = b.Op("select", {marks}, {}, chosen, 1);
+  b.SetOutput(b.Op("attention", {x, x, x, rows}, {}, tokens, 6, listed));
   const TestModel model(AlignedBytes(tools::WriteBlob(b.content())));
   const std::vector<fovea_limit> limits = {{texts, 4, 0}, {tokens, 20, 0}};
   TestSession session(model, Options(limits));
@@ -61,7 +62,7 @@ TEST(StepPairs, SiblingsThatDisagree) {
   ModelBuilder b;
   const uint32_t texts = b.Space("texts"), keys = b.Space("keys", texts), queries = b.Space("queries", texts);
   const uint32_t x = b.Input("x", keys, 6), asked = b.Input("asked", queries, 6);
-  b.SetOutput(b.Op(OpCode::kAttention, {asked, x, x}, {}, queries, 6, {{Attribute::kHeads, 2}}));
+  b.SetOutput(b.Op("attention", {asked, x, x}, {}, queries, 6, {{Attribute::kHeads, 2}}));
   const TestModel model(AlignedBytes(tools::WriteBlob(b.content())));
   const std::vector<fovea_limit> limits = {{texts, 8, 0}, {keys, 40, 0}, {queries, 40, 0}};
   TestSession session(model, Options(limits));

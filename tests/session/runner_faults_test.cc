@@ -242,7 +242,7 @@ TEST(RunnerFaults, ABarrierThatDoesNotWait) {
 TEST(RunnerFaults, ABarrierThatDoesNotWaitWithinAnOperation) {
   ModelBuilder b;
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), x = b.Input("x", tokens, 768);
-  const uint32_t y = b.Op(OpCode::kRecurrent, {x}, {b.RandomTensor(768, 256)}, tokens, 256);
+  const uint32_t y = b.Op("recurrent", {x}, {b.RandomTensor(768, 256)}, tokens, 256);
   b.SetOutput(y);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 6, 0}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
@@ -30,25 +31,25 @@ CoarseToFine BuildCoarseToFine(ModelBuilder& b, bool threshold = false) {
   t.ids = b.Input("ids", t.tokens, 1, DType::kI32);
   t.scores = b.Input("scores", t.sentences, 1);
   const auto linear = [&](uint32_t x, uint32_t space) {
-    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(kWidth, kWidth, DType::kI8)}, space, kWidth);
+    return b.Op("linear", {x}, {b.RandomTensor(kWidth, kWidth, DType::kI8)}, space, kWidth);
   };
-  t.rows = b.Op(OpCode::kSelect, {t.scores}, {}, t.best, 1, {{Attribute::kKind, threshold ? 1 : 2}});
-  t.of_rows = b.Op(OpCode::kExpand, {t.rows}, {}, t.fine, 1);
-  const uint32_t ids = b.Op(OpCode::kGather, {t.ids, t.of_rows}, {}, t.fine, 1);
-  const uint32_t words = b.Op(OpCode::kEmbed, {ids}, {b.RandomTensor(50, kWidth)}, t.fine, kWidth);
-  const uint32_t placed = b.Op(OpCode::kPosition, {words}, {b.RandomTensor(64, kWidth)}, t.fine, kWidth);
-  uint32_t x = b.Op(OpCode::kPrepend, {placed}, {b.RandomTensor(1, kWidth)}, t.longer, kWidth);
+  t.rows = b.Op("select", {t.scores}, {}, t.best, 1, {{Attribute::kKind, threshold ? 1 : 2}});
+  t.of_rows = b.Op("expand", {t.rows}, {}, t.fine, 1);
+  const uint32_t ids = b.Op("gather", {t.ids, t.of_rows}, {}, t.fine, 1);
+  const uint32_t words = b.Op("embed", {ids}, {b.RandomTensor(50, kWidth)}, t.fine, kWidth);
+  const uint32_t placed = b.Op("position", {words}, {b.RandomTensor(64, kWidth)}, t.fine, kWidth);
+  uint32_t x = b.Op("prepend", {placed}, {b.RandomTensor(1, kWidth)}, t.longer, kWidth);
   for (uint32_t layer = 0; layer < 2; ++layer) {
     const uint32_t q = linear(x, t.longer), k = linear(x, t.longer), v = linear(x, t.longer);
     if (layer == 0) t.seen_step = static_cast<uint32_t>(b.content().programs.back().operations.size());
-    t.seen = b.Op(OpCode::kAttention, {q, k, v}, {}, t.longer, kWidth, {{Attribute::kHeads, 4}});
-    x = b.Op(OpCode::kAdd, {x, linear(t.seen, t.longer)}, {}, t.longer, kWidth);
+    t.seen = b.Op("attention", {q, k, v}, {}, t.longer, kWidth, {{Attribute::kHeads, 4}});
+    x = b.Op("add", {x, linear(t.seen, t.longer)}, {}, t.longer, kWidth);
   }
-  t.pooled = b.Op(OpCode::kPool, {x}, {}, t.best, kWidth);
-  const uint32_t all = b.Op(OpCode::kAttention, {t.pooled, t.pooled, t.pooled}, {}, t.best, kWidth);
-  t.top = b.Op(OpCode::kPool, {all}, {}, t.documents, kWidth, {{Attribute::kKind, 2}});
-  const uint32_t number = b.Op(OpCode::kLinear, {t.pooled}, {b.RandomTensor(1, kWidth)}, t.best, 1);
-  t.back = b.Op(OpCode::kMerge, {t.scores, number, t.rows}, {}, t.sentences, 1);
+  t.pooled = b.Op("pool", {x}, {}, t.best, kWidth);
+  const uint32_t all = b.Op("attention", {t.pooled, t.pooled, t.pooled}, {}, t.best, kWidth);
+  t.top = b.Op("pool", {all}, {}, t.documents, kWidth, {{Attribute::kKind, 2}});
+  const uint32_t number = b.Op("linear", {t.pooled}, {b.RandomTensor(1, kWidth)}, t.best, 1);
+  t.back = b.Op("merge", {t.scores, number, t.rows}, {}, t.sentences, 1);
   for (const uint32_t value : {t.rows, t.of_rows, t.seen, t.pooled, t.top, t.back}) b.SetOutput(value);
   return t;
 }
@@ -235,9 +236,9 @@ TEST(Selected, LimitsAreExact) {
     const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
     const uint32_t tokens = b.Space("tokens", sentences), best = b.SelectedSpace("best", sentences, most);
     const uint32_t fine = b.ExpandedSpace("fine", tokens, best), scores = b.Input("scores", sentences, 1);
-    const uint32_t x = b.Input("x", tokens, 1), rows = b.Op(OpCode::kSelect, {scores}, {}, best, 1);
+    const uint32_t x = b.Input("x", tokens, 1), rows = b.Op("select", {scores}, {}, best, 1);
     b.SetOutput(rows);
-    b.SetOutput(b.Op(OpCode::kExpand, {rows}, {}, fine, 1));
+    b.SetOutput(b.Op("expand", {rows}, {}, fine, 1));
     (void)x;
     const TestModel model(b.Blob());
     for (const uint32_t of_documents : {1u, 3u}) {
@@ -273,8 +274,8 @@ TEST(Selected, AShareBoundsWhatASessionReserves) {
     ModelBuilder b;
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), best = b.SelectedSpace("best", tokens);
     const uint32_t x = b.Input("x", tokens, 1);
-    const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, best, 1, {{Attribute::kKind, 2}, {Attribute::kShare, share}});
-    const uint32_t taken = b.Op(OpCode::kGather, {x, rows}, {}, best, 1);
+    const uint32_t rows = b.Op("select", {x}, {}, best, 1, {{Attribute::kKind, 2}, {Attribute::kShare, share}});
+    const uint32_t taken = b.Op("gather", {x, rows}, {}, best, 1);
     for (const uint32_t value : {rows, taken}) b.SetOutput(value);
     const TestModel model(b.Blob());
     for (const Lengths& lengths : divisions) {

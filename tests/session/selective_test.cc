@@ -1,5 +1,7 @@
 // Selective systems from end to end, as programs: learned relevance, tasks chosen by the caller, question vectors and
 // hops, coarse selection in front of a fine encoder. Each against plain loops in double.
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/session/plain.h"
 #include "tests/support/model_builder.h"
 

@@ -1,6 +1,7 @@
 // Spaces derived from other spaces: fixed, strided and selected segments in sessions.
 #include <algorithm>
 
+#include "runtime/blob/attributes.h"
 #include "tests/session/guarded_session.h"
 #include "tests/session/runners.h"
 #include "tests/support/heap_trap.h"
@@ -23,18 +24,17 @@ TinySelector BuildTinySelector(ModelBuilder& b) {
   t.x = b.Input("x", t.tokens, 16);
   t.pixels = b.Input("pixels", t.patches, 8);
   const auto linear = [&](uint32_t x, uint32_t to, uint32_t space) {
-    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(to, 16, DType::kI8)}, space, to);
+    return b.Op("linear", {x}, {b.RandomTensor(to, 16, DType::kI8)}, space, to);
   };
   const uint32_t score = linear(t.x, 1, t.tokens);
   t.select = 1;
-  t.rows = b.Op(OpCode::kSelect, {score}, {}, t.best, 1, {{Attribute::kKind, 2}});
-  const uint32_t taken = b.Op(OpCode::kGather, {t.x, t.rows}, {}, t.best, 16);
+  t.rows = b.Op("select", {score}, {}, t.best, 1, {{Attribute::kKind, 2}});
+  const uint32_t taken = b.Op("gather", {t.x, t.rows}, {}, t.best, 16);
   const uint32_t seen =
-      b.Op(OpCode::kAttention, {linear(taken, 16, t.best), t.x, t.x}, {}, t.best, 16, {{Attribute::kHeads, 2}});
-  t.merged = b.Op(OpCode::kMerge, {t.x, seen, t.rows}, {}, t.tokens, 16);
-  t.pooled = b.Op(OpCode::kPool, {linear(t.merged, 16, t.tokens)}, {}, t.third, 16, {{Attribute::kKind, 2}});
-  t.arranged =
-      b.Op(OpCode::kArrange, {t.pixels}, {b.Tensor(4, 2, {0, 1, 2, 3, -1, 0, 3, 1}, DType::kI32)}, t.patches, 16);
+      b.Op("attention", {linear(taken, 16, t.best), t.x, t.x}, {}, t.best, 16, {{Attribute::kHeads, 2}});
+  t.merged = b.Op("merge", {t.x, seen, t.rows}, {}, t.tokens, 16);
+  t.pooled = b.Op("pool", {linear(t.merged, 16, t.tokens)}, {}, t.third, 16, {{Attribute::kKind, 2}});
+  t.arranged = b.Op("arrange", {t.pixels}, {b.Tensor(4, 2, {0, 1, 2, 3, -1, 0, 3, 1}, DType::kI32)}, t.patches, 16);
   for (const uint32_t value : {t.rows, t.merged, t.pooled, t.arranged}) b.SetOutput(value);
   return t;
 }
@@ -72,7 +72,7 @@ TEST(Spaces, SelectedRowsAreThoseOfOneRun) {
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts),
                  chosen = b.SelectedSpace("chosen", tokens, 2);
   const uint32_t mask = b.Input("mask", tokens, 1, DType::kI32);
-  const uint32_t rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
+  const uint32_t rows = b.Op("select", {mask}, {}, chosen, 1);
   b.SetOutput(rows);
   const TestModel model(b.Blob());
   fovea_space_info space = Sized<fovea_space_info>();
@@ -127,8 +127,8 @@ TEST(Spaces, FixedSegmentsFollowFromTheirCount) {
   const uint32_t images = b.Space("images"), patches = b.FixedSpace("patches", images, 3);
   const uint32_t pixels = b.FixedSpace("pixels", patches, 4), half = b.StridedSpace("half", pixels, 3);
   const uint32_t x = b.Input("x", pixels, 2), y = b.Input("y", half, 2);
-  b.SetOutput(b.Op(OpCode::kPool, {x}, {}, patches, 2, {{Attribute::kKind, 2}}));
-  b.SetOutput(b.Op(OpCode::kPool, {y}, {}, patches, 2, {{Attribute::kKind, 2}}));
+  b.SetOutput(b.Op("pool", {x}, {}, patches, 2, {{Attribute::kKind, 2}}));
+  b.SetOutput(b.Op("pool", {y}, {}, patches, 2, {{Attribute::kKind, 2}}));
   const TestModel model(b.Blob());
   fovea_space_info space = Sized<fovea_space_info>();
   ASSERT_EQ(fovea_model_get_space(model.model, pixels, &space), FOVEA_OK);
@@ -212,7 +212,7 @@ TEST(Spaces, StridedLimitsAreExact) {
     const uint32_t fewer = b.StridedSpace("fewer", tokens, ends.stride, static_cast<uint16_t>(ends.first),
                                           static_cast<uint16_t>(ends.last));
     const uint32_t x = b.Input("x", tokens, 64);
-    b.SetOutput(b.Op(OpCode::kPool, {x}, {}, fewer, 64));
+    b.SetOutput(b.Op("pool", {x}, {}, fewer, 64));
     const TestModel model(b.Blob());
     for (uint32_t segments = 1; segments <= 4; ++segments) {
       for (uint32_t rows = 1; rows <= 13; ++rows) {
@@ -240,8 +240,8 @@ TEST(Spaces, StridedSegmentsBoundTheirSource) {
       const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
       const uint32_t fewer = b.StridedSpace("fewer", tokens, ends.stride, static_cast<uint16_t>(ends.first),
                                             static_cast<uint16_t>(ends.last));
-      const uint32_t x = b.Input("x", tokens, 4), pooled = b.Op(OpCode::kPool, {x}, {}, fewer, 4);
-      b.SetOutput(b.Op(OpCode::kPosition, {pooled}, {b.RandomTensor(positions, 4)}, fewer, 4));
+      const uint32_t x = b.Input("x", tokens, 4), pooled = b.Op("pool", {x}, {}, fewer, 4);
+      b.SetOutput(b.Op("position", {pooled}, {b.RandomTensor(positions, 4)}, fewer, 4));
       const TestModel model(b.Blob());
       uint32_t longest = 0;
       while (StridedRows(longest + 1, ends) <= positions) ++longest;
@@ -257,8 +257,8 @@ TEST(Spaces, SelectionsThatNobodyReads) {
   ModelBuilder b;
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), all = b.SelectedSpace("all", tokens);
   const uint32_t x = b.Input("x", tokens, 1);
-  b.Op(OpCode::kSelect, {x}, {}, all, 1, {{Attribute::kKind, 3}});
-  b.SetOutput(b.Op(OpCode::kScale, {x}, {}, tokens, 1));
+  b.Op("select", {x}, {}, all, 1, {{Attribute::kKind, 3}});
+  b.SetOutput(b.Op("scale", {x}, {}, tokens, 1));
   const TestModel model(b.Blob());
   fovea_step_info step = Sized<fovea_step_info>();
   ASSERT_EQ(fovea_program_get_step(model.model, 0, 0, &step), FOVEA_OK);
@@ -277,8 +277,8 @@ TEST(Spaces, LimitsOfSpacesThatFollow) {
   const uint32_t root = b.Space("root"), rows = b.Space("rows", root), fixed = b.FixedSpace("fixed", rows, kMaxRecords);
   const uint32_t few = b.SelectedSpace("few", fixed, 3), third = b.StridedSpace("third", fixed, 3);
   const uint32_t x = b.Input("x", fixed, 1);
-  b.SetOutput(b.Op(OpCode::kSelect, {x}, {}, few, 1));
-  b.SetOutput(b.Op(OpCode::kPool, {x}, {}, third, 1));
+  b.SetOutput(b.Op("select", {x}, {}, few, 1));
+  b.SetOutput(b.Op("pool", {x}, {}, third, 1));
   const TestModel model(b.Blob());
   const auto bytes = [&](uint32_t limit) {
     const std::vector<fovea_limit> limits = {{root, limit, 0}, {rows, limit, 0}};

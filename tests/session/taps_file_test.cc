@@ -1,4 +1,5 @@
 // Attention maps of taps written as a file: its size is exact, and its numbers equal the session's.
+#include "runtime/blob/attributes.h"
 #include "tests/session/taps_fixture.h"
 #include "tests/support/heap_trap.h"
 #include "tools/safetensors/metadata.h"

@@ -1,5 +1,6 @@
 // Taps of sessions: every pattern, form, choice of rows and heads against the reference, their exact memory, and
 // requests that are wrong.
+#include "runtime/blob/attributes.h"
 #include "tests/session/taps_fixture.h"
 #include "tests/support/heap_trap.h"
 
@@ -329,7 +330,7 @@ TEST(Taps, HeadsBeyondTheMask) {
   for (const uint32_t heads : {64u, 65u}) {
     ModelBuilder b;
     const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts), x = b.Input("x", tokens, heads);
-    const uint32_t y = b.Op(OpCode::kAttention, {x, x, x}, {}, tokens, heads, {{Attribute::kHeads, heads}});
+    const uint32_t y = b.Op("attention", {x, x, x}, {}, tokens, heads, {{Attribute::kHeads, heads}});
     b.SetOutput(y);
     const TestModel model(b.Blob());
     const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, 9, 0}};

@@ -1,5 +1,9 @@
 #include "tests/support/cached_decoder.h"
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
+
 namespace fovea::test {
 namespace {
 

@@ -1,5 +1,9 @@
 #include "tests/support/model_builder.h"
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_names.h"
+#include "runtime/ops/op.h"
+
 namespace fovea::test {
 
 ModelBuilder::ModelBuilder(uint32_t seed) : random_(seed) { NextProgram("main"); }
@@ -101,6 +105,17 @@ uint32_t ModelBuilder::Op(OpCode code, std::vector<uint32_t> inputs, std::vector
   }
   content_.programs.back().operations.push_back(operation);
   return output;
+}
+
+uint32_t ModelBuilder::Op(const std::string& op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors,
+                          uint32_t space, uint32_t width, const Attributes& attributes, const std::string& name,
+                          ValueRole role) {
+  for (const Named<OpCode>& known : NamesOf<OpCode>::list) {
+    if (op != known.name) continue;
+    return Op(known.number, std::move(inputs), std::move(tensors), space, width, attributes, name, role);
+  }
+  ADD_FAILURE() << "no operation is called " << op;
+  return kBlobNone;
 }
 
 void ModelBuilder::Carry(uint32_t input, uint32_t output) {

@@ -3,6 +3,7 @@
 #define FOVEA_TESTS_SUPPORT_MODEL_BUILDER_H_
 
 #include <gtest/gtest.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <random>
@@ -11,11 +12,15 @@
 #include <vector>
 
 #include "fovea/fovea.h"
-#include "runtime/ops/op.h"
 #include "tools/base/sized.h"
 #include "tools/blob/blob.h"
 #include "tools/common/memory.h"
 #include "tools/convert/quantize.h"
+
+namespace fovea {
+enum class Attribute : uint32_t;  // runtime/blob/attributes.h
+enum class OpCode : uint32_t;     // runtime/blob/op_codes.h
+}  // namespace fovea
 
 namespace fovea::test {
 
@@ -69,6 +74,10 @@ class ModelBuilder {
   uint32_t Input(const std::string& name, uint32_t space, uint32_t width, DType type = DType::kF32);
   uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
               const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal);
+  // The same by its name in op_list.inc: a test without OpCode is not compiled again where the list grows.
+  uint32_t Op(const std::string& op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space,
+              uint32_t width, const Attributes& attributes = {}, const std::string& name = "",
+              ValueRole role = ValueRole::kInternal);
   void SetOutput(uint32_t value) { values()[value].role = ValueRole::kOutput; }
   void Carry(uint32_t input, uint32_t output);
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/gemm/gemm.h"
+#include "runtime/kernels/quantize.h"
 
 namespace fovea::testing {
 

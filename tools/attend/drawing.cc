@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/attend/pixels.h"
 #include "tools/attend/record_json.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 #include <vector>
 
@@ -90,6 +91,8 @@ int64_t WholeNumberIn(const std::string& text, const std::string& name, WholeRan
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return WholeNumber(digits && text.size() <= kMostDigits ? Json(std::stoll(text)) : Json(text), name, range);
 }
+
+bool JsonView::IsNull() const { return json_->is_null(); }
 
 const Json& JsonView::List() const {
   if (!json_->is_array()) Fail("{} must be a list, not {}", name_, Shown(*json_));

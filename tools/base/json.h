@@ -1,12 +1,13 @@
 // Parser of untrusted JSON, with limits; accessors check the type and range of every value. A value that does not fit
-// fails with one line that names file and key.
+// fails with one line that names file and key. A file that handles a
+// Json by value includes <nlohmann/json.hpp>.
 #ifndef FOVEA_TOOLS_BASE_JSON_H_
 #define FOVEA_TOOLS_BASE_JSON_H_
 
 #include <float.h>
 #include <stdint.h>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,7 +53,7 @@ class JsonView {
 
   const Json& json() const { return *json_; }
   const std::string& name() const { return name_; }
-  bool IsNull() const { return json_->is_null(); }
+  bool IsNull() const;
   // The list or object; fails for other types.
   const Json& List() const;
   const Json& Object() const;

@@ -10,6 +10,8 @@
 #include <random>
 
 #include "ports/thread_runner.h"
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tools/base/clock.h"
 #include "tools/blob/blob.h"
 #include "tools/common/error.h"

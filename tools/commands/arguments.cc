@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -13,6 +14,14 @@
 #include "tools/common/packed.h"
 
 namespace fovea::tools {
+
+CLI::Option* AddNamed(CLI::App* command, const std::string& option, const std::vector<std::string>& names,
+                      const std::function<void(const std::string&)>& choose, const std::function<std::string()>& chosen,
+                      const std::string& help) {
+  return command->add_option_function<std::string>(option, choose, help)
+      ->check(CLI::IsMember(names))
+      ->default_function(chosen);
+}
 
 CLI::Option* AddBlob(CLI::App* command, std::string* path) {
   return command->add_option("BLOB", *path, "Blob, made by 'fovea convert'")->required();

@@ -2,7 +2,7 @@
 #ifndef FOVEA_TOOLS_COMMANDS_ARGUMENTS_H_
 #define FOVEA_TOOLS_COMMANDS_ARGUMENTS_H_
 
-#include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +10,11 @@
 
 #include "tools/common/batch.h"
 #include "tools/common/model.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace fovea::tools {
 
@@ -25,6 +30,11 @@ std::string NameOf(const Choices<T>& choices, const T& value) {
   return "";
 }
 
+// `choose` receives one of the names, `chosen` returns the present one.
+CLI::Option* AddNamed(CLI::App* command, const std::string& option, const std::vector<std::string>& names,
+                      const std::function<void(const std::string&)>& choose, const std::function<std::string()>& chosen,
+                      const std::string& help);
+
 template <typename T>
 CLI::Option* AddChoice(CLI::App* command, const std::string& option, T* value, const Choices<T>& choices,
                        const std::string& help) {
@@ -35,9 +45,8 @@ CLI::Option* AddChoice(CLI::App* command, const std::string& option, T* value, c
       if (name == given) *value = choice;
     }
   };
-  return command->add_option_function<std::string>(option, choose, help)
-      ->check(CLI::IsMember(names))
-      ->default_function([=] { return NameOf(choices, *value); });
+  return AddNamed(
+      command, option, names, choose, [=] { return NameOf(choices, *value); }, help);
 }
 
 CLI::Option* AddBlob(CLI::App* command, std::string* path);

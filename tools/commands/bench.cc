@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/clock.h"
 #include "tools/bench/generation_cost.h"

@@ -2,7 +2,9 @@
 // expected law, with convolution and with recurrent layers.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "fovea/version.h"
 #include "tools/base/log_plot.h"

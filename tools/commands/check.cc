@@ -1,8 +1,10 @@
 // fovea check: compares what a model computes with the golden tensors of a file.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/check/golden_check.h"
 #include "tools/commands/arguments.h"

@@ -2,9 +2,12 @@
 #ifndef FOVEA_TOOLS_COMMANDS_COMMANDS_H_
 #define FOVEA_TOOLS_COMMANDS_COMMANDS_H_
 
-#include <CLI/CLI.hpp>
 #include <ostream>
 #include <vector>
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace fovea::tools {
 

@@ -6,10 +6,12 @@
 #include <malloc.h>
 #endif
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "runtime/blob/names.h"

@@ -1,7 +1,9 @@
 // fovea eval: the quality of a model on labelled samples, and its agreement with another one.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 #include "tools/base/lines.h"

@@ -1,5 +1,8 @@
 #include "tools/commands/generation_arguments.h"
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/scoring.h"

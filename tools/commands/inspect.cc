@@ -1,8 +1,10 @@
 // fovea inspect: the content of a blob, the operations of its program and the exact memory it needs.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "runtime/blob/names.h"

@@ -1,7 +1,9 @@
 // fovea pack: adds weights packed for a target, so that a model needs no memory for them.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"

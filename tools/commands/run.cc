@@ -1,8 +1,10 @@
 // fovea run: runs a model on texts, sounds, images or tensors.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"

@@ -1,8 +1,10 @@
 // fovea similarity: cosines between texts, between images, or between images and texts.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tools/commands/arguments.h"

@@ -1,11 +1,13 @@
 // fovea tokenize: the tokens of texts.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "runtime/blob/op_codes.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"

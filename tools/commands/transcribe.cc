@@ -1,6 +1,7 @@
 // fovea transcribe: speech recognition on audio files.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 

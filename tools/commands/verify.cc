@@ -1,6 +1,7 @@
 // fovea verify: checks that a blob is complete and well-formed.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "fovea/model.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tools/base/fail.h"

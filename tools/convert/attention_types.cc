@@ -5,7 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/generation_rules.h"
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/operands.h"
 #include "tools/blob/blob.h"
 

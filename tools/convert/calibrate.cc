@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/sample_batches.h"
 

@@ -4,6 +4,9 @@
 #include <map>
 #include <string>
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "tools/convert/blob_attributes.h"
 
 namespace fovea::tools {

@@ -212,6 +212,10 @@ Description Describe(const ConvertOptions& options) {
   return ReadGraph(options.input, options.source);
 }
 
+std::vector<uint8_t> BuildBlob(const ConvertOptions& options, ConvertReport& report) {
+  return BuildBlob(Describe(options), options, report);
+}
+
 std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
                                const Progress& progress) {
   Conversion conversion(description, options, report, progress);

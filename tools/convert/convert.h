@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "runtime/base/dtype.h"
-#include "tools/convert/description.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
 #include "tools/convert/samples.h"
 
 namespace fovea::tools {
+
+struct Description;  // description.h
 
 // Comparison of the blob with f32 weights, keys and products and without --window and the like (unless it is that
 // itself): on a few texts, or on many texts of all lengths.
@@ -120,6 +121,7 @@ ConvertReport Convert(const ConvertOptions& options, const Progress& progress = 
 
 // The steps of Convert: the description of an input, and its blob.
 Description Describe(const ConvertOptions& options);
+std::vector<uint8_t> BuildBlob(const ConvertOptions& options, ConvertReport& report);  // of what they describe
 std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
                                const Progress& progress = {});
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 #include <utility>

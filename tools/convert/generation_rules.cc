@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"

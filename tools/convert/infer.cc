@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
 #include "runtime/ops/record.h"
 #include "tools/base/fail.h"

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
+#include "runtime/blob/attribute_names.h"
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 #include "tools/base/lines.h"

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "runtime/blob/op_codes.h"
+#include "runtime/blob/operands.h"
 #include "tools/base/fail.h"
 #include "tools/convert/attributes.h"
 #include "tools/convert/blob_attributes.h"

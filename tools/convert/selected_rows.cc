@@ -7,7 +7,11 @@
 #include <map>
 #include <optional>
 
+#include "runtime/blob/attribute_names.h"
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
+#include "runtime/blob/operands.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"

@@ -1,6 +1,7 @@
 #include "tools/eval/agreement.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/common/closeness.h"
 #include "tools/common/percentile.h"

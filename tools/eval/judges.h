@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_EVAL_JUDGES_H_
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

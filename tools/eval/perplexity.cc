@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "fovea/cache.h"
 #include "tools/base/fail.h"

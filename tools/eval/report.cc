@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tools/common/turns.h"
 #include "tools/eval/report_rows.h"

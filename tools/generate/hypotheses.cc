@@ -1,5 +1,7 @@
 #include "tools/generate/hypotheses.h"
 
+#include <nlohmann/json.hpp>
+
 namespace fovea::tools {
 
 OrderedJson HypothesesJson(const Generation& generation) {

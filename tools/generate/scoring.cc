@@ -1,6 +1,7 @@
 #include "tools/generate/scoring.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tools/generate/defaults.h"
 #include "tools/generate/target_tokens.h"

@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <sstream>
 
 #include "tools/base/fail.h"

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 

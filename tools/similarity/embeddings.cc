@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tools/base/fail.h"
 #include "tools/common/engine.h"

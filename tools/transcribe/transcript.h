@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_TRANSCRIBE_TRANSCRIPT_H_
 #define FOVEA_TOOLS_TRANSCRIBE_TRANSCRIPT_H_
 
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>

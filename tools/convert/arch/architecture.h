@@ -37,12 +37,8 @@ struct Checkpoint {
 };
 
 // Adds spaces, programs and metadata; description.weights already has the stored tensors.
+// choose_architecture.cc declares the function of each line of the list.
 using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description& description);
-
-#define FOVEA_ARCHITECTURE(model_type, Name) \
-  void Describe##Name(const Checkpoint& checkpoint, Description& description);
-#include "tools/convert/arch/architecture_list.inc"
-#undef FOVEA_ARCHITECTURE
 
 // Options for reading a model, in place of the settings of its directory.
 struct Reading {

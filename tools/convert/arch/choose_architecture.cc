@@ -10,6 +10,13 @@
 #include "tools/convert/resolve.h"
 
 namespace fovea::tools {
+
+// Here rather than in a header, so that a line more compiles this file and its own.
+#define FOVEA_ARCHITECTURE(model_type, Name) \
+  void Describe##Name(const Checkpoint& checkpoint, Description& description);
+#include "tools/convert/arch/architecture_list.inc"
+#undef FOVEA_ARCHITECTURE
+
 namespace {
 
 constexpr Architecture kArchitectures[] = {

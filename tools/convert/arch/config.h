@@ -3,6 +3,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_CONFIG_H_
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>

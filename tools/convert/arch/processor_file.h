@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_PROCESSOR_FILE_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_PROCESSOR_FILE_H_
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_GGUF_CUTTING_H_
 #define FOVEA_TOOLS_CONVERT_GGUF_CUTTING_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/base/json.h"

@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_CONVERT_GGUF_METADATA_H_
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>

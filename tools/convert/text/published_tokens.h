@@ -3,6 +3,7 @@
 #define FOVEA_TOOLS_CONVERT_TEXT_PUBLISHED_TOKENS_H_
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 #include "tools/convert/text/tokenizer_class.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_JSON_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_TOKENIZER_JSON_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/base/json.h"

@@ -1,15 +1,14 @@
-// A small model that has one of everything: each operation and kind of space, three levels of spaces, two programs,
-// text, packed weights.
-#ifndef FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
-#define FOVEA_TESTS_MODEL_EVERY_OPERATION_H_
+#include "tests/support/every_operation.h"
 
+#include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/support/model_builder.h"
 #include "tests/text/fixtures.h"
 
 namespace fovea::test {
 
-// The packed section of a model for its own machine or another one, or none if its backend packs nothing.
-inline std::vector<tools::BlobPacked> PackedOf(const TestModel& model, const char* target = nullptr) {
+std::vector<tools::BlobPacked> PackedOf(const TestModel& model, const char* target) {
   uint64_t bytes = 0, layout = 0;
   fovea_error error = {};
   EXPECT_EQ(fovea_model_packed_size(model.model, target, &bytes, &layout), FOVEA_OK);
@@ -19,7 +18,7 @@ inline std::vector<tools::BlobPacked> PackedOf(const TestModel& model, const cha
   return {{layout, {out.data(), out.data() + bytes}}};
 }
 
-inline tools::BlobContent EveryOperation() {
+tools::BlobContent EveryOperation() {
   ModelBuilder b;
   const uint32_t documents = b.Space("documents"), sentences = b.Space("sentences", documents);
   const uint32_t tokens = b.Space("tokens", sentences), longer = b.ExtendedSpace("longer", tokens, 2);
@@ -192,5 +191,3 @@ inline tools::BlobContent EveryOperation() {
 }
 
 }  // namespace fovea::test
-
-#endif  // FOVEA_TESTS_MODEL_EVERY_OPERATION_H_

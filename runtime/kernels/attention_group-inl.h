@@ -1,0 +1,273 @@
+// A group of rows and a block of keys: the running softmax (or another weighting) of its scores and the weighted sum of
+// its values. Groups of each size are compiled by one of the files attention_*_row*.cc and called by attention.cc: one
+// file with all of them takes a compiler minutes.
+#if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_
+#undef FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_
+#else
+#define FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_
+#endif
+
+#include <math.h>
+
+#include "runtime/kernels/attention_top_k-inl.h"
+#include "runtime/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fovea {
+namespace HWY_NAMESPACE {
+
+// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops
+// one of two operands it is the first.
+HWY_INLINE V Weight(V x) {
+  const D d;
+  return FastExp2(d, hn::Max(hn::Set(d, -127.0f), x));
+}
+
+// By what weights fade at `position`, a vector of numbers; 0 around a center that is NaN.
+HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V position) {
+  const D d;
+  const V distance = hn::Sub(position, hn::Set(d, row.center));
+  const V fade = Weight(hn::Mul(hn::Set(d, tile.fade), hn::Mul(distance, distance)));
+  return hn::IfThenElseZero(hn::Eq(distance, distance), fade);
+}
+
+// Fades the weights [from, to) of the present block, whose keys are neighbours.
+HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* weights, size_t from, size_t to) {
+  const D d;
+  for (size_t i = from; i < to; i += kLanes) {
+    const V position = hn::Iota(d, static_cast<float>(tile.first + i));
+    hn::Store(hn::Mul(hn::Load(d, weights + i), FadeAt(tile, row, position)), d, weights + i);
+  }
+}
+
+// Finite whatever the maximum is: with no key so far any base gives the weights 0.
+HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
+
+// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is by what the former sums shrink.
+template <size_t kM>
+HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
+                        float* HWY_RESTRICT shrink) {
+  const D d;
+  constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
+  HWY_ALIGN float factors[kPadded] = {};
+  float bases[kM];
+  for (size_t r = 0; r < kM; ++r) {
+    const float* row_scores = scores + r * kScoreStride;
+    // NaN is passed over, or ends in the maximum, whatever stands before and after it.
+    V max = hn::Set(d, kHidden);
+    for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
+    const float new_max = HWY_MAX(rows[r].max, LargestLane(d, max));
+    bases[r] = BaseOf(new_max);
+    factors[r] = rows[r].max - bases[r];
+    rows[r].max = new_max;
+  }
+  for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride;
+    const V base = hn::Set(d, bases[r]);
+    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
+    for (size_t i = from; i < to; i += kLanes) {
+      const V weight = Weight(hn::Sub(hn::Load(d, row_scores + i), base));
+      hn::Store(weight, d, row_scores + i);
+      sum = hn::Add(sum, weight);
+    }
+    hn::Store(sum, d, sums + r * kAttentionLanes);
+    shrink[r] = factors[r];
+  }
+}
+
+// The score of which the weight is the sum of the weights of both.
+HWY_INLINE float Joined(float a, float b) {
+  const float most = HWY_MAX(a, b);
+  return most == kHidden ? kHidden : most + log2f(exp2f(a - most) + exp2f(b - most));
+}
+
+// The score of a key that came before and comes again.
+HWY_INLINE float Repeated(const AttentionTile& tile, float before, float now) {
+  return !tile.keeps_scores ? Joined(before, now) : before == kHidden ? now : before;
+}
+
+// Keeps scores, or weights that are final, for a tap.
+HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const float* values) {
+  const bool scores = tile.StoresScores();
+  for (uint32_t i = row->begin; i < row->end; ++i) {
+    const uint32_t position = tile.Position(i);
+    if (row->weight_keys != nullptr) {
+      if (scores && values[i] == kHidden) continue;
+      row->weight_keys[row->weight_count] = position;
+      row->weights[row->weight_count++] = values[i];
+    } else if (!scores) {
+      row->weights[position] += values[i];
+    } else {
+      row->weights[position] = tile.repeats ? Repeated(tile, row->weights[position], values[i]) : values[i];
+    }
+  }
+}
+
+// Scores [from, to) of kM rows become their weights; shrink[r] is by what the former sums shrink.
+template <size_t kM>
+HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
+                           float* HWY_RESTRICT shrink) {
+  AttentionRow* rows = tile.rows + first_row;
+  const auto store_for_taps = [&]() HWY_ATTR {
+    for (size_t r = 0; kKeepsWeights && r < kM; ++r) {
+      if (rows[r].weights != nullptr && !tile.untapped) StoreForTap(tile, &rows[r], scores + r * kScoreStride);
+    }
+  };
+  const auto fade = [&]() HWY_ATTR {
+    for (size_t r = 0; kAttendsGaussian && r < kM && tile.fade != 0.0f; ++r)
+      Fade(tile, rows[r], scores + r * kScoreStride, from, to);
+  };
+  if (!kAttendsActivation || tile.weigh == nullptr) {
+    store_for_taps();
+    Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
+    fade();
+    return;
+  }
+  if (tile.keeps_scores) store_for_taps();
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride + from;
+    tile.weigh(row_scores, to - from, row_scores);
+    shrink[r] = 1.0f;
+  }
+  fade();
+  if (!tile.keeps_scores) store_for_taps();
+}
+
+// sum += weight * value, [width]; sums are whole vectors.
+HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* sum) {
+  const D d;
+  const V factor = hn::Set(d, weight);
+  size_t j = 0;
+  for (; j + kLanes <= width; j += kLanes) {
+    hn::Store(hn::MulAdd(factor, hn::LoadU(d, value + j), hn::Load(d, sum + j)), d, sum + j);
+  }
+  if (j < width) {
+    hn::Store(hn::MulAdd(factor, hn::LoadN(d, value + j, width - j), hn::Load(d, sum + j)), d, sum + j);
+  }
+}
+
+// The weighted sum of one row over values [begin, end), value by value: the same order, but where a weight is 0 nothing
+// is added, whatever the value is.
+inline HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, size_t begin, size_t end,
+                                    float shrink, float* sum) {
+  const D d;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  for (size_t j = 0; j < width; j += kLanes) hn::Store(hn::Mul(hn::Load(d, sum + j), hn::Set(d, shrink)), d, sum + j);
+  const auto add_pairs = [&](auto step) HWY_ATTR {
+    for (size_t i = begin / 2; i < (end + 1) / 2; ++i) {
+      AddValuePair(step, weights[i], tile.packed_values + i * width, RoundUpTo(tile.d_v, kLanes), sum);
+    }
+  };
+  if (WithValueStep(tile, add_pairs)) return;
+  for (size_t i = begin; i < end; ++i) {
+    if (weights[i] != 0.0f) AddValue(weights[i], tile.packed_values + i * width, width, sum);
+  }
+}
+
+// Weights [from, end) of kM rows times the scales of their values; whole vectors of them. A weight of 0 stays 0.
+template <size_t kM>
+HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t from, size_t end) {
+  const D d;
+  for (size_t i = from; i < end; i += kLanes) {
+    if (const KeySource* source = tile.source; source != nullptr) {
+      const KeyVector<kLanes> keys(tile, *source, i, end);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        tile.value_factors[i + lane] = source->v_scales[keys.rows[lane] * source->v_scale_stride];
+      }
+    }
+    const V factors = hn::Load(d, tile.value_factors + i);
+    for (size_t r = 0; r < kM; ++r) {
+      float* at = weights + r * kScoreStride + i;
+      const V weight = hn::Load(d, at);
+      hn::Store(hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), hn::Mul(weight, factors)), d, at);
+    }
+  }
+}
+
+template <size_t kM>
+HWY_INLINE void AttendRows(const AttentionTile& tile, size_t first_row) {
+  uint32_t begin, end;
+  float* scores = ScoreGroup<kM>(tile, tile.rows + first_row, &begin, &end);
+  if (scores == nullptr) return;
+  float shrink[kM];
+  const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
+  WeighGroup<kM>(tile, first_row, scores, from, to, shrink);
+  if (kRowsI8 && tile.value_factors != nullptr) ScaleWeights<kM>(tile, scores, from, end);
+
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
+  const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
+  float* out = tile.sum_of_values + first_row * width;
+  const auto multiply_in_place = [&](auto element) HWY_ATTR {
+    MultiplyValuesInPlace<decltype(element), kM>(tile, scores, begin, end, shrink, out);
+  };
+  if (WithElementInPlace<kM>(tile, multiply_in_place)) return;
+  const auto multiply = [&](auto step, size_t first, size_t last) HWY_ATTR {
+    const float* weights = scores + first;
+    for (size_t n = 0; n < vectors; n += kColumns) {
+      Columns<kM, Into::kShrunk, decltype(step)>(
+          [=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
+          tile.packed_values + first * width + n * kLanes, width, last - first, out + n * kLanes, width,
+          HWY_MIN(vectors - n, kColumns), shrink);
+    }
+  };
+  const auto multiply_pairs = [&](auto step) HWY_ATTR { multiply(step, begin / 2, (end + 1) / 2); };
+  WithValueStep(tile, [&](auto) HWY_ATTR {
+    for (size_t r = 0; r < kM; ++r) NarrowWeights(scores + r * kScoreStride, from, to);
+  });
+  if (tile.careful) {
+    for (size_t r = 0; r < kM; ++r) {
+      AddWeighed(tile, scores + r * kScoreStride, begin, end, shrink[r], out + r * width);
+    }
+    return;
+  }
+  if (!WithValueStep(tile, multiply_pairs)) multiply(DotStep(), begin, end);
+}
+
+template <size_t kM>
+HWY_INLINE void ChooseRows(const AttentionTile& tile, size_t first_row) {
+  AttentionRow* rows = tile.rows + first_row;
+  uint32_t begin, end;
+  const float* scores = ScoreGroup<kM>(tile, rows, &begin, &end);
+  if (scores == nullptr) return;
+  for (size_t r = 0; r < kM; ++r) {
+    if (rows[r].begin < rows[r].end) ChooseAmong(tile, rows[r], scores + r * kScoreStride);
+  }
+}
+
+// Whether a tile of this target has groups of kM rows.
+template <size_t kM>
+constexpr bool kIsGroup = kM == kGroup || kM == 1 || (kM == 4 && kGroup > 4) ||
+                          (!kSmall && (kM == 2 || kM == 3 || (kM == 8 && kGroup > 8)));
+
+// Rows [first_row, first_row + kM) of a tile receive the keys and values of a block that they see.
+template <size_t kM>
+HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
+  if constexpr (kIsGroup<kM>) AttendRows<kM>(tile, first_row);
+}
+// The same rows choose among the keys.
+template <size_t kM>
+HWY_NOINLINE void ChooseGroup(const AttentionTile& tile, size_t first_row) {
+  if constexpr (kIsGroup<kM> && kAttendsTopK) ChooseRows<kM>(tile, first_row);
+}
+
+// Groups of kM rows are compiled in another file where `storage` is extern, and here where it is nothing.
+#undef FOVEA_ATTENTION_GROUP
+#define FOVEA_ATTENTION_GROUP(storage, kM)                             \
+  storage template void AttendGroup<kM>(const AttentionTile&, size_t); \
+  storage template void ChooseGroup<kM>(const AttentionTile&, size_t);
+
+FOVEA_ATTENTION_GROUP(extern, 1)
+FOVEA_ATTENTION_GROUP(extern, 2)
+FOVEA_ATTENTION_GROUP(extern, 3)
+FOVEA_ATTENTION_GROUP(extern, 4)
+FOVEA_ATTENTION_GROUP(extern, 6)
+FOVEA_ATTENTION_GROUP(extern, 8)
+FOVEA_ATTENTION_GROUP(extern, 12)
+
+}  // namespace HWY_NAMESPACE
+}  // namespace fovea
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
