@@ -42,8 +42,7 @@ Status CheckArrays(const fovea_attention_map& map, const fovea_sparse_map& array
     return reporter.Fail(FOVEA_E_CAPACITY, "the array of offsets is too small", offsets, arrays.offset_capacity);
   }
   if (arrays.entry_capacity < map.entries) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "the arrays of entries are too small", map.entries,
-                         arrays.entry_capacity);
+    return reporter.Fail(FOVEA_E_CAPACITY, "the arrays of entries are too small", map.entries, arrays.entry_capacity);
   }
   const bool entries_missing =
       arrays.values == nullptr || (has_lines && arrays.lines == nullptr) || (has_keys && arrays.keys == nullptr);

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "tests/support/by_name.h"
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/op_codes.h"
+#include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/base/fail.h"
 #include "tools/convert/graph_json.h"
