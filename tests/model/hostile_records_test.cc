@@ -1,6 +1,8 @@
 // Blobs whose header, sections or records contradict the format: each field with values that it must not have.
+#include "runtime/blob/attributes.h"
 #include "runtime/blob/checksum.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_codes.h"
 #include "tests/model/patch.h"
 
 namespace fovea::test {

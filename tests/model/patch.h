@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "tests/model/every_operation.h"
 #include "tests/model/use_blob.h"
 #include "tests/support/by_name.h"
+#include "tests/support/every_operation.h"
 
 namespace fovea::test {
 

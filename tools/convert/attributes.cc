@@ -1,8 +1,11 @@
 #include "tools/convert/attributes.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
+#include "runtime/blob/attribute_names.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "runtime/ops/op.h"
 #include "tools/base/fail.h"
 #include "tools/base/half.h"

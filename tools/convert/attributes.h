@@ -7,6 +7,10 @@
 #include "runtime/blob/format.h"
 #include "tools/base/json.h"
 
+namespace fovea {
+enum class OpCode : uint32_t;
+}
+
 namespace fovea::tools {
 
 // Fails with an attribute that the operation does not have, a value that it cannot have, and one that is missing though

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/blob/names.h"
+#include "runtime/blob/op_names.h"
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
