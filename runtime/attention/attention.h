@@ -1,8 +1,8 @@
 // The attention engine: for each query of a tile, the keys its pattern allows are streamed once with a running maximum
 // and sum, so no score matrix exists. Self, cross and pooling attention differ only in their row spaces.
 //
-// What attention is has four parts, used alike by the operation, the C function and the cost model: the pattern (which
-// keys), the score (how a pair is scored), the weighting (how scores become weights), the positions (where rows stand).
+// An attention has four parts, which the operation, the C function and the cost model share: the pattern (which keys),
+// the score (how a pair is scored), the weighting (how scores become weights), the positions of queries and keys.
 #ifndef FOVEA_RUNTIME_ATTENTION_ATTENTION_H_
 #define FOVEA_RUNTIME_ATTENTION_ATTENTION_H_
 
@@ -20,15 +20,15 @@ struct Kernels;  // runtime/kernels/kernels.h
 
 // How a query finds its segment of keys.
 enum class Pairing : uint32_t {
-  // query segment i sees key segment i (the same space, or two spaces with equal segment counts), or that of the row
-  // which it lies in (AttentionCall::above)
+  // query segment i sees key segment i (the same space, or two spaces with equal segment counts), or the key segment of
+  // the row above it (AttentionCall::above)
   kPaired = 0,
   kParent = 1,  // query row i sees key segment i (the query space is the parent of the key space)
 };
 
 // Scores that depend on the distance between query and key besides their content (disentangled attention):
-// scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, b a table of buckets. With
-// several axes, for each of them.
+// scale * (q . keys[head][b(key - query)] + k . queries[head][b(key - query)]) is added, where b is a table of buckets.
+// With several axes, this is added for each axis.
 struct RelativeScores {
   const void* keys;        // [axes, heads, buckets, d_k], or null
   const void* queries;     // [axes, heads, buckets, d_k], or null
@@ -37,42 +37,42 @@ struct RelativeScores {
   DType keys_type, queries_type;  // f32 or f16
 };
 
-// How a query and a key are scored: the product of its kind times the scale, capped; then the biases; then what a query
-// has for its own key.
+// How a query and a key are scored: the score of the given kind times the scale, capped; then the biases are added;
+// then self_score replaces the score of the key at the query's position.
 struct ScorePart {
   Score kind = Score::kDot;
   float scale = 1.0f;
-  float cap = 0.0f;                    // scores become cap * tanh(score / cap); 0: they do not
-  Products products = Products::kF32;  // wanted; f32 where the CPU has no instruction for them
+  float cap = 0.0f;                    // scores become cap * tanh(score / cap); 0: no cap
+  Products products = Products::kF32;  // requested; f32 where the CPU lacks the instruction
   const float* additive = nullptr;     // [heads, d_k], Score::kAdditive
-  uint32_t max_distance = 0;           // of distance_bias and relative
+  uint32_t max_distance = 0;           // for distance_bias and relative
   // Bias by distance, or null: bias[axis][head][clamp(key - query, -max_distance, max_distance) + max_distance] is
   // added for each axis.
   const float* distance_bias = nullptr;
-  // Of each head, or null: slope * (key - query) is added, at any distance.
+  // A slope for each head, or null: slope * (key - query) is added, at any distance.
   const float* slopes = nullptr;
   RelativeScores relative = {};
   bool has_self_score = false;
-  float self_score = 0.0f;  // of a query with the key at its own position, if has_self_score
+  float self_score = 0.0f;  // score of a query with the key at its position, if has_self_score
 };
 
 // How scores become weights.
 struct WeightingPart {
-  Activation kind = Activation::kNone;  // kNone: softmax; others: of each score, not normalised
-  // The score of each head that is of no key and takes its part of the softmax, or null.
+  Activation kind = Activation::kNone;  // kNone: softmax; else applied to each score, not normalised
+  // [heads], or null: a score that belongs to no key and takes part in the softmax (attention sink).
   const float* sinks = nullptr;
   bool gaussian = false;  // weights are multiplied by exp(-(key - center)^2 / (2 (left / 2)^2)), with left = right
 };
 
-// Where rows stand.
+// Positions of queries and keys.
 struct PositionsPart {
-  Origin origin = Origin::kZero;  // of the first query of a segment
-  // Without coordinates the query at position p > apart is, for distances, where the key at apart + (p - apart) *
-  // query_stride is.
+  Origin origin = Origin::kZero;  // position of the first query of a segment
+  // Without coordinates, distances of the query at position p > apart are measured from position
+  // apart + (p - apart) * query_stride of the keys.
   uint32_t query_stride = 1;
-  uint32_t apart = 0;  // the first rows of a segment, of queries and of keys, that know no distances
-  // Distances are between coordinates, not positions, along one axis or several of them: block `segment %
-  // coordinate_sets` of [coordinate_sets, axes, positions]. Or, with row_coordinates, those of AttentionCall.
+  uint32_t apart = 0;  // the first rows of a segment, of queries and of keys, which have no distances
+  // Distances are between coordinates, not positions, along one or several axes: block `segment % coordinate_sets` of
+  // [coordinate_sets, axes, positions]; with row_coordinates, AttentionCall::row_coordinates.
   const int32_t* coordinates = nullptr;
   uint32_t coordinate_sets = 0, coordinate_positions = 0;
   uint32_t axes = 1;
@@ -81,15 +81,15 @@ struct PositionsPart {
   bool HasCoordinates() const { return coordinates != nullptr || row_coordinates; }
 };
 
-// Further keys, one for each `group` of keys: those that are left over at the end belong to the last group, and where
-// keys make no whole group there is none. Every query sees all of them.
+// Further keys, one for each `group` of keys. Keys left over at the end belong to the last group; fewer than `group`
+// keys have no such key. Every query sees all of them.
 struct SummaryPart {
-  uint32_t group = 0;           // 0: there are no such keys
-  const float* bias = nullptr;  // as distance_bias, by the distance from the group of the query; or null
-  uint32_t max_distance = 0;    // of bias
+  uint32_t group = 0;           // 0: no such keys
+  const float* bias = nullptr;  // like distance_bias, by the distance from the group of the query; or null
+  uint32_t max_distance = 0;    // for bias
 };
 
-// What is constant for an attention operation. As it stands: plain dot-product attention, once shapes and scale are
+// Constants of an attention operation. The defaults are plain dot-product attention; shapes and scale have to be
 // set.
 struct AttentionSpec {
   uint32_t heads = 1;     // query heads
@@ -110,7 +110,7 @@ struct Segments {
   uint32_t count;
 
   uint32_t length(uint32_t i) const { return offsets[i + 1] - offsets[i]; }
-  // The one that a row is in: the last that starts at or before it.
+  // The segment that contains a row: the last one that starts at or before it.
   uint32_t Of(uint32_t row) const {
     uint32_t low = 0, high = count;
     while (high - low > 1) {
@@ -121,21 +121,21 @@ struct Segments {
   }
 };
 
-// Rows of a segment that are kept from run to run lie in pages of kPageRows. A table says which: page n of the text
-// that segment i belongs to is tables[texts[i] * table_size + (n & (table_size - 1))], counted from the rows' first one
-// on.
+// Rows of a segment that are kept from run to run (paged KV cache) are stored in pages of kPageRows rows. Page n of the
+// sequence that segment i belongs to is tables[texts[i] * table_size + (n & (table_size - 1))], counted from the first
+// row of the keys.
 struct KeyPages {
   const uint32_t* tables;
   const uint32_t* texts;
   uint32_t table_size;  // a power of 2
 
   const uint32_t* TableOf(uint32_t segment) const { return tables + size_t{texts[segment]} * table_size; }
-  // Where a position of the table's text stands.
+  // The row that stores a position of the table's sequence.
   size_t Row(const uint32_t* table, size_t position) const { return PagedRow(table, table_size - 1, position); }
 };
 
-// Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from a
-// segment's first row to the next one's, or 0 where the rows of all segments follow each other.
+// Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from the
+// first row of a segment to that of the next, or 0 where the rows of all segments are contiguous.
 template <typename T>
 struct HeadMatrix {
   T* data;
@@ -148,22 +148,22 @@ struct HeadMatrix {
 };
 using HeadRows = HeadMatrix<const void>;
 
-// What each pair of a query and a key has to its score: entry of key j at data + RowOffset(query) + head * head_stride
-// + j elements. Strides may be 0, where all share one; segment_stride kByRow: rows of all segments follow each other.
+// A bias for each pair of a query and a key: the entry of key j is at data + RowOffset(query) + head * head_stride
+// + j elements. A stride of 0 shares one row; segment_stride kByRow: rows of all segments are contiguous.
 struct PairBias {
   const void* data;  // null: none
-  bool mask;         // u8, 0 hides; else f32, which is added, and -infinity hides
+  bool mask;         // u8, 0 hides the key; else f32, added to the score; -infinity hides
   uint32_t keys;     // entries of a row
   size_t row_stride, head_stride, segment_stride;
 
   static constexpr size_t kByRow = SIZE_MAX;
 };
 
-// For clustered patterns: the keys of each segment in sorted order, and where each query stands in it. Null with one
-// round: the order in which they stand.
+// For clustered patterns: the keys of each segment in sorted order, and the place of each query in that order. Null is
+// allowed with one round: keys stay in their present order.
 struct Clusters {
   const int32_t* order;  // order[row * stride + column]: the row at this place of the sorted segment
-  const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment; what `order` is checked with
+  const int32_t* rank;   // rank[row * stride + column]: the row's place in its segment; `order` is checked with it
   size_t stride;         // column = head * rounds + round
 };
 
@@ -171,45 +171,45 @@ struct WeightSink;  // tap.h
 
 struct AttentionCall {
   const AttentionSpec* spec;
-  const AttentionLayout* layout;  // of the spec and the most rows that a tile has; null: it is computed
+  const AttentionLayout* layout;  // for the spec and the most rows that a tile has; null: computed
   Segments query_segments;        // unused when pairing is kParent
   Segments key_segments;
-  // Where query segments are rows of a space below that of which key segments are rows: the segments of the spaces from
-  // there up. Empty: segments are those of one space.
+  // If query segments belong to a space below the space that key segments belong to: the segments of the spaces from
+  // there up. Empty: both belong to the same space.
   const Segments* above;
   uint32_t levels;
-  const uint32_t* starts;         // Origin::kStarts: where the first query of each segment stands
-  uint32_t row_begin, row_end;    // query rows of this tile; may start or end inside a segment and span several
+  const uint32_t* starts;         // Origin::kStarts: position of the first query of each segment
+  uint32_t row_begin, row_end;    // query rows of this tile; may start or end inside a segment, and span several
   HeadRows q;                     // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
   HeadRows k;                     // row 0 of the key space; [kv_heads, d_k]
   HeadRows v;                     // row 0 of the key space; [kv_heads, d_v]
-  DType key_type;                 // of k and v: kF32, kF16, kBf16 or kI8
+  DType key_type;                 // type of k and v: kF32, kF16, kBf16 or kI8
   HeadRows k_scales, v_scales;    // kI8: one f32 for each row and head
-  const KeyPages* key_pages;      // where keys, values and their scales lie; null: as offsets and strides say
-  HeadRows summary_k, summary_v;  // spec->summaries: row 0 of their space; of key_type, which is not kI8 then
+  const KeyPages* key_pages;      // pages of keys, values and their scales; null: offsets and strides apply
+  HeadRows summary_k, summary_v;  // spec->summaries: row 0 of their space; type key_type, which must not be kI8
   Segments summary_segments;
   HeadMatrix<void> out;  // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   PairBias pair_bias;    // by query row of the space
-  // positions.row_coordinates, where queries and keys are the same rows: of row 0, `axes` numbers for each row. They
-  // count as the nearest whole ones, those beyond 2^24 as that, NaN as 0.
+  // positions.row_coordinates, where queries and keys are the same rows: from row 0, `axes` numbers for each row. They
+  // are rounded to the nearest integer and clamped to 2^24; NaN counts as 0.
   const float* row_coordinates;
-  const float* centers;           // pattern.centers: of row 0 of the query space; no key is seen around NaN
+  const float* centers;           // pattern.centers: from row 0 of the query space; around NaN no key is seen
   size_t center_stride;           // in bytes
   const uint32_t* global_keys;    // pattern.global_keys: rows of the key space, ascending
-  Segments global_key_segments;   // which of them belong to a segment of keys
+  Segments global_key_segments;   // the global keys of each key segment
   Clusters clusters;              // pattern.rounds
   uint32_t head_begin, head_end;  // clustered: query heads of this tile; 0 and 0: all
-  uint32_t tile_rows;             // what scratch is for, if this tile may have more rows; else 0
-  const WeightSink* weights;      // where the weights go, or null
+  uint32_t tile_rows;             // rows that scratch was sized for, if a tile may have more; else 0
+  const WeightSink* weights;      // receives the attention weights, or null
   void* scratch;                  // AttentionScratchBytes, 64-aligned, one per worker
 
-  // The keys of a query segment.
+  // The key segment of a query segment.
   uint32_t KeySegmentOf(uint32_t segment) const {
     for (uint32_t i = 0; i < levels; ++i) segment = above[i].Of(segment);
     return segment;
   }
-  // Where the first query of a segment stands.
+  // Position of the first query of a segment.
   uint32_t StartOf(uint32_t segment, uint32_t queries, uint32_t keys) const {
     if (spec->positions.origin == Origin::kStarts) return starts[segment];
     return spec->positions.origin == Origin::kEnd && keys > queries ? keys - queries : 0;
@@ -222,12 +222,12 @@ HeadMatrix<T> DenseHeads(T* data, uint32_t heads, uint32_t width) {
   return {data, size_t{heads} * width * sizeof(float), size_t{width} * sizeof(float), 0};
 }
 
-// Enough for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU. Grows with
-// the rows up to a few hundred; clustered in several rounds always: what a row has is kept until all its rounds are
-// over.
+// Bytes of scratch for calls of up to `tile_rows` query rows. Independent of the lengths of segments and of the CPU.
+// Grows with the rows up to a few hundred rows; for clusters in several rounds without a bound, since the state of each
+// row is kept until its last round.
 uint64_t AttentionScratchBytes(const AttentionSpec&, uint32_t tile_rows = UINT32_MAX);
-// A query with no visible key gets zeros. Results of a query do not depend on the tile it is in, nor on keys and values
-// that it does not see.
+// A query with no visible key gets zeros. The result of a query does not depend on the tile it is in, nor on keys and
+// values that it does not see.
 void RunAttention(const Kernels&, const AttentionCall&);
 
 }  // namespace fovea

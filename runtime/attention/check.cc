@@ -12,12 +12,12 @@
 namespace fovea {
 namespace {
 
-// What is read to the end when it is checked has a bound of its own: a blob may name one table in every operation.
+// Tables that the checks read to the end have a separate bound: a blob may name one table in every operation.
 constexpr uint32_t kMostHeads = 4096, kMostWidth = 1u << 24;
 constexpr uint32_t kMostDilation = 4096, kMostColumns = 4096, kMostBuckets = 1u << 20, kMostDistance = 1u << 29;
-constexpr uint64_t kMostComparisons = 1u << 18;  // of names in a layout
+constexpr uint64_t kMostComparisons = 1u << 18;  // of block numbers in a layout
 
-// A product of sizes that an array of 4-byte entries must have.
+// Whether an array of this many 4-byte entries fits in the address space.
 bool Fits(CheckedSize entries) { return (entries * CheckedSize(4)).ok(); }
 
 class SpecCheck {
@@ -91,7 +91,7 @@ class SpecCheck {
     if (!Fits(CheckedSize(pattern_.layout_heads) * pattern_.layout_rows * pattern_.layout_columns)) {
       return Fail("layout is too large", SIZE_MAX, pattern_.layout_rows);
     }
-    // How often a block is named is a factor of softmax weights; other weights have no place for it.
+    // A block named n times multiplies its softmax weights by n; other weightings do not support that.
     if (spec_.weighting.kind == Activation::kNone && !spec_.score.has_self_score) return kOk;
     const size_t columns = pattern_.layout_columns;
     if (columns < 2 || shapes_only_) return kOk;
@@ -175,7 +175,7 @@ Status CheckSegments(const Segments& segments, uint32_t rows, Reporter& reporter
   return kOk;
 }
 
-// In their segment and ascending.
+// Global keys must be inside their segment and ascending.
 Status CheckGlobalKeys(const AttentionCall& call, Reporter& reporter) {
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
     uint32_t least = call.key_segments.offsets[s];
@@ -189,7 +189,7 @@ Status CheckGlobalKeys(const AttentionCall& call, Reporter& reporter) {
   return kOk;
 }
 
-// Every order is a permutation of its segment and the rank its inverse.
+// Each order must be a permutation of its segment, and the rank its inverse.
 Status CheckClusters(const AttentionCall& call, Reporter& reporter) {
   const size_t columns = size_t{call.spec->heads} * call.spec->pattern.rounds, stride = call.clusters.stride;
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
@@ -214,7 +214,7 @@ Status CheckClusters(const AttentionCall& call, Reporter& reporter) {
   return kOk;
 }
 
-// Lengths of segments against what is given for each of their positions.
+// Checks lengths of segments against the tables that have an entry for each position.
 Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
   const AttentionSpec& spec = *call.spec;
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {

@@ -1,4 +1,4 @@
-// Everything in a spec or a call that could lead outside its arrays, overflow a product or make a run endless.
+// Checks for everything in a spec or a call that could read or write outside its arrays, overflow or never end.
 #ifndef FOVEA_RUNTIME_ATTENTION_CHECK_H_
 #define FOVEA_RUNTIME_ATTENTION_CHECK_H_
 
@@ -7,20 +7,20 @@
 
 namespace fovea {
 
-// Numbers and tables of a spec whose features this build has (features.h), and what goes with what (rules.h). `code`
-// is the status of numbers that are out of range; entries of tables: FOVEA_E_ID.
+// Checks numbers, tables and combinations (rules.h) of a spec whose features this build has (features.h). Returns
+// `code` for numbers that are out of range, FOVEA_E_ID for entries of tables.
 Status CheckAttentionSpec(const AttentionSpec& spec, bool shapes_only, fovea_status code, Reporter& reporter);
 
-// Whether it may take the place of a softmax.
+// Whether this activation may replace the softmax.
 bool Weighs(Activation);
 
-// How long the arrays of a call are.
+// Lengths of the arrays of a call.
 struct AttentionRows {
   uint32_t queries, keys;  // rows of q and out; of k and v
   uint32_t global_keys;
 };
-// Segments, global keys, clusters, coordinates and weights of a call whose spec has passed. Row ranges, pointers and
-// strides are the caller's.
+// Checks segments, global keys, clusters, coordinates and attention maps of a call whose spec has passed. The caller
+// is responsible for row ranges, pointers and strides.
 Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, Reporter& reporter);
 
 }  // namespace fovea

@@ -1,4 +1,4 @@
-// Counts the keys of the ranges that the engine would walk over.
+// Counts the keys of the ranges that the engine would process.
 #include "runtime/attention/count.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// Of the numbers first, first + stride, .. (`count` of them) those in [low, high].
+// How many of the `count` numbers first, first + stride, ... are in [low, high].
 uint64_t CountWithin(const KeyRange& range, int64_t low, int64_t high) {
   const int64_t first = range.first, stride = range.stride;
   const int64_t begin = low <= first ? 0 : (low - first + stride - 1) / stride;
@@ -29,14 +29,14 @@ uint64_t KeysOfQuery(const Pattern& pattern, const SegmentRows& rows, uint32_t h
     count += CountWithin(range, low, std::min(high, last));
   }
   if (!pattern.global_keys || rows.global_keys != nullptr || all) return count;
-  // A key counts once, but where a layout names it again.
+  // A key counts once, except where a layout names it again.
   const uint64_t most = std::min<uint64_t>(rows.keys, static_cast<uint64_t>(last) + 1);
   const uint64_t more = count + rows.global_key_count;
   return pattern.layout != nullptr ? more : std::max(count, std::min(more, most));
 }
 
-// Of one head, and of the chunks `apart` places from each other in a round: all but the last chunk with keys are full,
-// so a few sizes say it all. Going on around the end of the round is going back to its beginning.
+// Pairs of one head, summed over the offsets `apart` between chunks of a round. All chunks but the last one with keys
+// are full, so a few sizes determine the count. Offsets wrap around at the end of a round.
 uint64_t PairsOfChunks(const Pattern& pattern, uint32_t keys) {
   const uint64_t chunks = pattern.ChunksOfRound(keys), filled = DivideUp(keys, pattern.chunk);
   const uint64_t full = pattern.chunk, last = keys - (filled - 1) * full;

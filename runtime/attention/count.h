@@ -1,4 +1,4 @@
-// How many keys queries see: what the time of an attention follows.
+// Number of keys that queries see, which determines the time of an attention.
 #ifndef FOVEA_RUNTIME_ATTENTION_COUNT_H_
 #define FOVEA_RUNTIME_ATTENTION_COUNT_H_
 
@@ -6,8 +6,8 @@
 
 namespace fovea {
 
-// One segment. Of the global keys, row numbers from the key space's row `key_row` on, perhaps only the number is known:
-// then `global_keys` is null.
+// One segment. `global_keys` are row numbers, counted from row `key_row` of the key space; null if only their number is
+// known.
 struct SegmentRows {
   uint32_t queries, keys;
   const uint32_t* global_keys;
@@ -16,11 +16,11 @@ struct SegmentRows {
   uint32_t start;  // position of the first query
 };
 
-// Pairs of a query and a key whose score is made, of all heads together. Exact where the pattern alone decides: windows
-// of all kinds, global rows, global keys that are known, layouts (a key counts once however often its block is named,
-// and again where something else shows it). At most so many: global keys that are not known, as if none lay in the
-// window; windows around centers, as if none passed the ends; chunks, in which a key counts in each round and chunk
-// that shows it, and those after a causal query too.
+// Number of scored pairs of a query and a key, over all heads. Exact where the pattern alone decides: windows of all
+// kinds, global rows, known global keys, layouts (a key counts once regardless of how often its block is named, and
+// again where another member shows it). An upper bound for: unknown global keys, counted as if none were in the window;
+// windows around centers, as if none passed the ends; chunks, in which a key counts in each round and chunk that shows
+// it, including keys after a causal query.
 uint64_t VisiblePairs(const AttentionSpec&, const SegmentRows&);
 
 }  // namespace fovea

@@ -1,6 +1,6 @@
 // Runs attention for a tile of query rows: the tile is cut into pieces of one segment each, a piece into chunks of rows
-// (a row is one query of one head), and a chunk walks over the key ranges of its pattern block by block. The blocks lie
-// on a grid that is fixed in the segment, so the order in which a query takes in its keys does not depend on the tile.
+// (a row is one query of one head), and a chunk loops over the key ranges of its pattern block by block. Blocks are on
+// a grid that is fixed in the segment, so the order in which a query processes its keys does not depend on the tile.
 #include "runtime/attention/engine.h"
 
 #include <math.h>
@@ -99,7 +99,7 @@ void AttentionEngine::Run(const Piece& piece) {
   for (uint32_t head = call_.head_begin; head < end; head += step) RunHeads(piece, head, step);
 }
 
-// Heads [first_head, first_head + heads) share a key/value head and a pattern.
+// Heads [first_head, first_head + heads) must share a key/value head and a pattern.
 void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads) {
   const Pattern& pattern = spec_.pattern;
   const uint32_t kv_head = first_head / group_;
@@ -165,7 +165,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     run(piece.first, end, 1, true);
     return;
   }
-  // Global rows see all; the others go by residue where the window is dilated, by block where blocks differ.
+  // Global rows see all keys; other rows are grouped by residue if the window is dilated, by block if blocks differ.
   const uint32_t front = std::min(std::max(pattern.global_first, piece.first), end);
   const uint32_t back = std::max(front, static_cast<uint32_t>(std::min<uint64_t>(pattern.GlobalEnd(piece.keys), end)));
   run(piece.first, front, 1, true);
@@ -224,9 +224,9 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
   }
 }
 
-// A value that is not finite makes the sums of all rows of its block NaN, even those that do not see it: 0 times it is
-// NaN. Then the chunk is run again with such values left out. Sums that are a number need no second run, as nothing
-// is what they would have been added.
+// A value that is not finite makes the sums of all rows of its block NaN, even of rows that do not see it: 0 times NaN
+// or infinity is NaN. Then the chunk is run again without values of weight 0. Sums that are a number need no second
+// run, because leaving out these values would not change them.
 bool AttentionEngine::MustRepeat() {
   tile_.careful = !tile_.careful && spec_.pattern.top_k == 0 && attention_.spoilt(tile_);
   return tile_.careful;
@@ -291,7 +291,7 @@ void AttentionEngine::CoordinatesAt(uint32_t position, size_t step, int32_t* to)
 void AttentionEngine::PlaceBlock(const AttentionTile& tile, uint32_t from, uint32_t to) const {
   if (!kAttendsCoordinates || tile.coordinates == nullptr) return;
   auto* coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
-  // Whole vectors are read.
+  // The kernels read whole vectors.
   const auto before = from / kAttentionLanes * kAttentionLanes;
   const auto after = static_cast<uint32_t>(RoundUp(to, kAttentionLanes));
   for (size_t axis = 0; axis < tile.axes; ++axis) {
@@ -311,10 +311,10 @@ void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size
   tile_.pairs_mask = pairs.mask;
 }
 
-// The first `rows` rows of the tile are set up.
+// Starts the first `rows` rows of the tile, which are set up.
 void AttentionEngine::Begin(uint32_t rows) {
   ClearRows(&tile_, rows);
-  // A sink's weight, as it is the largest so far.
+  // The weight of the sink: its score is the maximum so far.
   for (uint32_t i = 0; spec_.weighting.sinks != nullptr && i < rows; ++i)
     tile_.sums[size_t{i} * kAttentionLanes] = 1.0f;
   const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
@@ -344,8 +344,8 @@ void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType t
   }
 }
 
-// The buckets that the tile's rows need for keys at positions [first, last]: most pairs of rows and keys are near each
-// other or all far. Whole groups of columns, so that products have the same bits in every range.
+// The buckets that the tile's rows need for keys at positions [first, last], which are few if keys and rows are all
+// near or all far apart. Rounded to whole groups of columns, so that the matmul has the same bits in every range.
 void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const {
   constexpr uint32_t kColumns = 16;
   const uint32_t buckets = spec_.score.relative.bucket_count;
@@ -391,8 +391,8 @@ void AttentionEngine::RunKeys(QueryTile queries) {
   for (KeyRange range; ranges.Next(&range);) RunRange(range);
 }
 
-// All rows take in the keys that stand for groups, at distances from the group of their own position. Row i is of head
-// first_head + (turn + i) % heads.
+// All rows process the summary keys, at distances from the group that contains the row's position. Row i belongs to
+// head first_head + (turn + i) % heads.
 void AttentionEngine::RunSummaries(uint32_t first_head, uint32_t turn, uint32_t heads) {
   const SummaryPart& part = spec_.summaries;
   const uint32_t last = summary_count_ - 1, most = part.max_distance;
@@ -411,7 +411,7 @@ void AttentionEngine::RunSummaries(uint32_t first_head, uint32_t turn, uint32_t 
   std::swap(source_, summaries_);
 }
 
-// The grid: key first + i * stride of the range is cell first / stride + i, and a block is `block` cells.
+// Key first + i * stride of the range is cell first / stride + i of the grid, and a block is `block` cells.
 void AttentionEngine::RunRange(const KeyRange& range) {
   const uint32_t phase = range.first % range.stride;
   const uint64_t begin = range.first / range.stride, end = begin + range.count;
@@ -423,7 +423,7 @@ void AttentionEngine::RunRange(const KeyRange& range) {
     const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
     const auto to = static_cast<uint32_t>(std::min(block + tile_.block, end) - block);
     tile_.existing = static_cast<uint32_t>(end - block);
-    // Keys that are apart are taken in by themselves.
+    // Keys that are apart (without distances) are processed separately.
     const uint64_t cells =
         spec_.positions.apart > tile_.first ? DivideUp(spec_.positions.apart - tile_.first, range.stride) : 0;
     const auto middle = static_cast<uint32_t>(std::max<uint64_t>(from, std::min<uint64_t>(cells, to)));
@@ -434,7 +434,7 @@ void AttentionEngine::RunRange(const KeyRange& range) {
   }
 }
 
-// Sets which of the block's keys [from, to) each row sees; false when none sees any.
+// Sets which of the block's keys [from, to) each row sees; returns false if no row sees any.
 bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t to) const {
   const int64_t stride = range.stride;
   const bool causal = spec_.pattern.causal;
@@ -457,7 +457,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   for (uint32_t i = 0; i < tile_.row_count; ++i) {
     AttentionRow* row = &tile_.rows[i];
     int64_t begin = from, end = to;
-    const int64_t position = int64_t{row->position} - tile_.first;  // of the query from the block's first key
+    const int64_t position = int64_t{row->position} - tile_.first;  // of the query, relative to the block's first key
     const int64_t anchor = position - row->position % static_cast<int64_t>(range.unit);
     if (range.low != -kNoBound) begin = std::max(begin, CeilDivide(anchor + range.low, stride));
     if (range.high != kNoBound) end = std::min(end, CeilDivide(anchor + range.high + 1, stride));
@@ -469,7 +469,7 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   return any;
 }
 
-// The rows of the tile take in keys [from, to) of the present block.
+// Adds keys [from, to) of the current block to the sums of the tile's rows.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
   if (tile_.source == nullptr) attention_.pack(tile_, source_, from, to);
   PlaceBlock(tile_, from, to);

@@ -1,4 +1,4 @@
-// What runs attention for one tile: the pieces that the walk over keys, the clustered walk and the sizes share.
+// Runs attention for one tile: declarations shared by engine.cc, pattern_clustered.cc and layout.cc.
 #ifndef FOVEA_RUNTIME_ATTENTION_ENGINE_H_
 #define FOVEA_RUNTIME_ATTENTION_ENGINE_H_
 
@@ -10,17 +10,17 @@ namespace fovea {
 // Queries [first, first + count) of one segment against that segment's keys.
 struct Piece {
   uint32_t first, count;  // positions
-  uint32_t row;           // of the first query, in the query space
+  uint32_t row;           // row of the first query in the query space
   uint32_t start;         // position of the segment's first query
   uint32_t keys;          // length of the key segment
-  uint32_t key_row;       // of the segment's first key, in the key space
+  uint32_t key_row;       // row of the segment's first key in the key space
   uint32_t segment;
 };
 
-// Whether rows of different heads cannot stand in one chunk.
+// Whether rows of different heads cannot share a chunk.
 bool SplitsHeads(const AttentionSpec&);
 
-// The sums of the first `rows` rows become 0; the tile has so many.
+// Sets the sums of the first `rows` rows to 0; the tile then has this many rows.
 void ClearRows(AttentionTile* tile, uint32_t rows);
 
 // One call of RunAttention.
@@ -36,9 +36,9 @@ class AttentionEngine {
   void SetUpRow(const Piece& piece, uint32_t position, uint32_t head, uint32_t index);
   void SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head, AttentionRow* row);
   void Begin(uint32_t rows);
-  // Coordinates of the row at this position of the segment in work.
+  // Coordinates of the row at this position of the current segment.
   void CoordinatesAt(uint32_t position, size_t step, int32_t* to) const;
-  // Those of keys [from, to) of a tile's present block.
+  // Coordinates of keys [from, to) of a tile's current block.
   void PlaceBlock(const AttentionTile& tile, uint32_t from, uint32_t to) const;
   void SetUpRelative(uint32_t head, uint32_t keys);
   void MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin, uint32_t end,
@@ -73,11 +73,11 @@ class AttentionEngine {
   const uint32_t group_;
   TapWriter taps_;
   AttentionTile tile_{};
-  KeySource source_{};  // of the head and segment in work
+  KeySource source_{};  // for the current head and segment
   KeySource summaries_{};
   uint32_t summary_count_ = 0, summary_distance_ = 0;
-  uint32_t head_ = 0;  // first query head in work
-  // Of the segment in work, whichever are given.
+  uint32_t head_ = 0;  // the current first query head
+  // For the current segment; null if not used.
   const int32_t* coordinates_ = nullptr;    // [axes, positions]
   const float* row_coordinates_ = nullptr;  // [positions, axes]
 };

@@ -1,4 +1,4 @@
-// Which of the features of runtime/kernels/attention_features.h an attention uses: what a profile must list for it.
+// Which features of runtime/kernels/attention_features.h an attention uses; a profile must list them.
 #ifndef FOVEA_RUNTIME_ATTENTION_FEATURES_H_
 #define FOVEA_RUNTIME_ATTENTION_FEATURES_H_
 
@@ -11,13 +11,13 @@ namespace fovea {
 using AttentionFeatures = uint32_t;
 constexpr AttentionFeatures Bit(AttentionFeature feature) { return 1u << static_cast<uint32_t>(feature); }
 
-// Those that the spec shows. Biases of keys and of pairs and keys in place belong to a call.
+// Features that follow from the spec. Biases of keys and of pairs, and keys in place, are features of a call.
 AttentionFeatures FeaturesOf(const AttentionSpec&);
 
-// Whether this build has them all.
+// Fails if this build lacks one of them.
 Status CheckFeatures(AttentionFeatures, Reporter&);
 
-// Every build of which this is true knows the plainest attention only.
+// True if this build supports only the plainest attention.
 inline constexpr bool kAttendsPlainly =
 #define FOVEA_ATTENTION_FEATURE(name, Name) \
   (!kAttends##Name || AttentionFeature::k##Name == AttentionFeature::kInPlace)&&

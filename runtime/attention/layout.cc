@@ -1,4 +1,4 @@
-// The arrays of scratch, one after the other.
+// Places the arrays of scratch one after the other.
 #include "runtime/attention/layout.h"
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 namespace fovea {
 namespace {
 
-// Rows that share one packed block. More spread the cost of packing, fewer keep their state in cache.
+// Rows that share one packed block. More rows spread the cost of packing; fewer keep their state in cache.
 constexpr uint32_t kChunkRows = 256;
-// The same where each row has a table of buckets beside it.
+// The same if each row has a table of buckets (relative scores).
 constexpr uint32_t kRelativeRows = 64;
-// Entries of all lists of top keys together.
+// Total entries of all lists of top keys.
 constexpr uint32_t kTopEntries = 1u << 16;
 
 // Keys per block: long blocks spread the cost of a softmax step, packed keys and values should stay in cache (64 KiB).
@@ -30,11 +30,11 @@ uint32_t ChunkCapacity(const AttentionSpec& spec, uint32_t tile_rows) {
     most = std::min<uint64_t>(most, std::max<uint64_t>(kTopEntries / (2 * uint64_t{spec.pattern.top_k}), 1));
   }
   if (spec.pattern.rounds == 1) most = std::min<uint64_t>(most, spec.pattern.chunk);
-  if (spec.pattern.rounds > 1) most = UINT32_MAX;  // every row of the tile: what it has when a round ends
+  if (spec.pattern.rounds > 1) most = UINT32_MAX;  // every row of the tile, whose state is kept between rounds
   return static_cast<uint32_t>(std::min<uint64_t>(most, heads * tile_rows));
 }
 
-// Takes the arrays from an arena that only counts.
+// Allocates the arrays from an arena that only counts bytes.
 class LayOut {
  public:
   LayOut(const AttentionSpec& spec, AttentionLayout* layout) : spec_(spec), layout_(*layout) {}

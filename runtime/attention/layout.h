@@ -1,4 +1,4 @@
-// How the scratch of one worker is laid out: computed once for a spec, and a run adds the address of the scratch.
+// The layout of one worker's scratch: computed once for a spec; a run adds the address of the scratch.
 #ifndef FOVEA_RUNTIME_ATTENTION_LAYOUT_H_
 #define FOVEA_RUNTIME_ATTENTION_LAYOUT_H_
 
@@ -9,7 +9,7 @@ namespace fovea {
 
 struct AttentionSpec;
 
-// The arrays of scratch; runtime/kernels/attention.h says what most of them are.
+// The arrays of scratch; most of them are described in runtime/kernels/attention.h.
 enum class ScratchPart : uint32_t {
   kPackedKeys,
   kPackedValues,
@@ -28,10 +28,10 @@ enum class ScratchPart : uint32_t {
   kTopKeys,      // [capacity]
   kTopScores,    // [capacity, top_entries]
   kTopPositions,
-  kPartSums,  // clustered in several rounds: some of these rows in one of them
+  kPartSums,  // clustered in several rounds: the rows of a group in the current round
   kPartSumOfValues,
   kPartRows,
-  kPositions,       // [group] clustered: those of the rows that are worked on
+  kPositions,       // [group] clustered: positions of the rows of the current group
   kIndex,           // [block] clustered: positions of the keys of a block
   kCoordinates,     // [axes, block] of the keys of a block
   kRowCoordinates,  // [capacity, axes]
@@ -41,8 +41,8 @@ enum class ScratchPart : uint32_t {
 struct AttentionLayout {
   uint32_t capacity;                                      // rows of a chunk
   uint32_t block;                                         // keys of a block
-  uint32_t group;                                         // clustered: rows of a chunk that are worked on at once
-  uint32_t top_entries;                                   // of a list of top keys
+  uint32_t group;                                         // clustered: rows of a chunk that are processed at once
+  uint32_t top_entries;                                   // entries of a list of top keys
   uint64_t bytes;                                         // UINT64_MAX: more than the address space
   size_t at[static_cast<uint32_t>(ScratchPart::kCount)];  // bytes from the start
 

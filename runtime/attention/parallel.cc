@@ -5,7 +5,7 @@
 namespace fovea {
 namespace {
 
-// What a worker has: scratch of the engine, and rows of weights in the making.
+// Memory of a worker: scratch of the engine, and staged rows of attention maps.
 struct WorkerScratch {
   void* engine;
   float* values;
@@ -22,14 +22,14 @@ WorkerScratch PlaceWorker(uint64_t engine_bytes, const WeightSink* kept, Arena* 
   return worker;
 }
 
-// What all workers of a run see.
+// Shared by all workers of a run.
 struct Job {
   const Kernels& kernels;
   const AttentionCall& whole;
   AttentionLayout layout;
   uint8_t* scratch;
   size_t worker_bytes;
-  Tiles tiles;  // of rows; where the pattern is clustered numbers of those below
+  Tiles tiles;  // of rows; if the pattern is clustered, indices of `heads` below
   HeadTiles heads;
   uint32_t queries;
 };

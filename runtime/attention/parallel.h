@@ -1,4 +1,4 @@
-// A whole attention by several workers, each of which draws tiles of query rows, or of heads, until none is left.
+// A whole attention on several workers, each of which takes tiles of query rows, or of heads, until none is left.
 #ifndef FOVEA_RUNTIME_ATTENTION_PARALLEL_H_
 #define FOVEA_RUNTIME_ATTENTION_PARALLEL_H_
 
@@ -11,7 +11,7 @@ namespace fovea {
 
 struct AttentionWorkers {
   uint32_t count;
-  uint32_t tile_rows;  // that a worker takes at a time
+  uint32_t tile_rows;  // rows that a worker takes at a time
   fovea_runner runner;
   void* context;
 };
@@ -19,9 +19,9 @@ struct AttentionWorkers {
 // Bytes of scratch of one worker, a multiple of 64; UINT64_MAX: more than the address space. `kept` may be null.
 uint64_t AttentionWorkerBytes(const AttentionSpec&, const WeightSink* kept, const AttentionWorkers&);
 
-// All `queries` rows of a call that says everything but rows, heads, layout and scratch. Of call.weights the staged
-// rows are each worker's own. `scratch` has AttentionWorkerBytes for every worker. False if the runner did not call
-// each worker once.
+// Runs all `queries` rows of a call, in which rows, heads, layout and scratch need not be set. The staged rows of
+// call.weights are replaced for each worker. `scratch` has AttentionWorkerBytes for every worker. Returns false if the
+// runner did not call each worker once.
 bool RunAttentionOnWorkers(const Kernels&, const AttentionCall&, uint32_t queries, const AttentionWorkers&,
                            void* scratch);
 

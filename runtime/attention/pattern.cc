@@ -1,4 +1,4 @@
-// The members of a pattern put together.
+// Combines the members of a pattern.
 #include "runtime/attention/pattern.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// What a build may leave out. All keys of a segment are a window, too.
+// Members that a build may leave out. All keys of a segment are an unbounded window, so windows always exist.
 constexpr bool kFindsCentered = kAttendsCentered, kFindsClustered = kAttendsClustered, kFindsWindow = true,
                kFindsGlobalRows = kAttendsGlobalRows, kFindsGlobalKeys = kAttendsGlobalKeys,
                kFindsLayout = kAttendsLayout;
@@ -48,17 +48,17 @@ bool KeyRanges::Next(KeyRange* range) {
       return true;
     }
     next_cut_ = 0;
-    cuts_ = 2 + window_.dilation - 1;  // before and after the window, and each class of keys that dilation leaves out
+    cuts_ = 2 + window_.dilation - 1;  // before and after the window, and each residue that dilation leaves out
   }
 }
 
-// What the window leaves of whole_.
+// The next part of whole_ that is outside the window.
 bool KeyRanges::NextCut(KeyRange* range) {
   if constexpr (!(kFindsGlobalRows || kFindsGlobalKeys)) return false;
   const uint32_t step = window_.dilation;
   while (next_cut_ < cuts_) {
     const uint32_t cut = next_cut_++;
-    // The keys of one residue: that of the queries, beyond the window on either side; or another one.
+    // The keys of one residue: the queries' residue, outside the window on either side; or another residue.
     const uint32_t residue = (tile_.first + (cut < 2 ? 0 : cut - 1)) % step;
     const uint32_t skip = (residue + step - whole_.first % step) % step;
     if (skip >= whole_.count) continue;

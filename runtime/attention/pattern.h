@@ -1,4 +1,4 @@
-// A pattern says which keys a query may see, as a short list of key ranges for a tile of queries: never a matrix.
+// A pattern defines which keys a query may see, as a short list of key ranges for a tile of queries, not as a matrix.
 #ifndef FOVEA_RUNTIME_ATTENTION_PATTERN_H_
 #define FOVEA_RUNTIME_ATTENTION_PATTERN_H_
 
@@ -15,18 +15,18 @@ inline constexpr uint32_t kUnbounded = 0xffffffffu;
 
 // A window of one head.
 struct Window {
-  uint32_t left, right;  // rows to either side
+  uint32_t left, right;  // rows on either side
   uint32_t dilation;     // every dilation-th of them
 };
 
-// The keys that a query at position p of its segment sees: the union of all that is asked for here. Patterns combine:
-// a window with global rows, global keys and a layout is BigBird's or Longformer's; a window alone is a sliding window.
+// The keys that a query at position p of its segment sees: the union of the members that are set here. A window with
+// global rows, global keys and a layout is the pattern of BigBird or Longformer; a window alone is a sliding window.
 struct Pattern {
-  bool causal = false;  // of all these, no key after the query
+  bool causal = false;  // applies to all members: no key after the query
 
-  // Window. With a block of 1: keys p - left .. p + right, of these those at a multiple of `dilation` from p. With
-  // larger blocks left and right are counted from the first and last row of the block that p lies in: 0 and 0 is
-  // attention inside a block, `block` and `block` takes in the neighbours. Causal attention is left unbounded, right 0.
+  // Window. With a block of 1: keys p - left .. p + right whose distance from p is a multiple of `dilation`. With
+  // larger blocks left and right are counted from the first and last row of the block that contains p: 0 and 0 is
+  // attention inside a block, `block` and `block` adds both neighbours. Causal attention is left unbounded, right 0.
   bool has_window = true;
   uint32_t left = kUnbounded, right = kUnbounded;
   uint32_t dilation = 1;
@@ -34,36 +34,36 @@ struct Pattern {
   const int32_t* head_windows = nullptr;  // [heads, 3]: left, right (-1: unbounded) and dilation in place of the above
 
   uint32_t full_up_to = 0;  // segments of up to this many keys: full attention
-  uint32_t top_k = 0;       // of all these, the keys with the highest scores only; 0: all
+  uint32_t top_k = 0;       // the number of keys to keep, by highest score; 0: all
 
-  // Global rows: the first and last rows of a segment (whole blocks) are seen by all and see all.
+  // Global rows: all queries see the first and last rows of a segment (whole blocks), and these see all keys.
   uint32_t global_first = 0, global_last = 0;
 
-  // Global keys: rows that are chosen while running (AttentionCall::global_keys) are seen by all.
+  // Global keys: rows that are chosen during the run (AttentionCall::global_keys) and that all queries see.
   bool global_keys = false;
 
   // Block-sparse layout: query block b of head h also sees the key blocks named in row b - global_first / block of the
   // head's part of [heads or 1, layout_rows, layout_columns]. A key counts as often as its block is named, and again
-  // where the window has it too. Negative numbers and blocks past the end name nothing.
+  // where the window also has it. Negative numbers and blocks past the end name nothing.
   const int32_t* layout = nullptr;
   uint32_t layout_heads = 0, layout_rows = 0, layout_columns = 0;
 
-  // Clustered: keys are sorted by bucket (AttentionCall::clusters), cut into chunks, and a query sees its own chunk and
-  // the neighbours, in each of `rounds` sortings. The chunks of all rounds stand in one circle: neighbours of a round's
-  // first and last chunk lie in the rounds beside it. A round has a multiple of `chunk_multiple` chunks, the last of
-  // them without keys. 0: not clustered; segments of at most one chunk see all.
+  // Clustered: keys are sorted by bucket (AttentionCall::clusters) and cut into chunks; a query sees its chunk and the
+  // neighbouring chunks, in each of `rounds` sortings. The chunks of all rounds form one circle: the first and last
+  // chunk of a round have neighbours in the adjacent rounds. The number of chunks of a round is rounded up to a
+  // multiple of `chunk_multiple`, by chunks without keys. 0: not clustered; segments of at most one chunk see all keys.
   uint32_t rounds = 0, chunk = 0, chunks_before = 0, chunks_after = 0;
   uint32_t chunk_multiple = 1;
 
   uint64_t ChunksOfRound(uint32_t keys) const { return RoundUp(DivideUp(keys, chunk), chunk_multiple); }
-  // The i-th of the chunks that chunk `own` in a circle of `all` sees, the first of those before it first. One that
-  // would be a whole circle away is the own one.
+  // The i-th of the chunks that chunk `own` in a circle of `all` chunks sees, counted from the farthest one before it.
+  // A chunk a whole circle or more away is `own`.
   uint64_t SeenChunk(uint64_t own, uint64_t i, uint64_t all) const {
     if (i + all <= chunks_before || i >= chunks_before + all) return own;
     return (own + all + i - chunks_before) % all;
   }
 
-  // Centered: the window lies around a number that each query has (AttentionCall::centers).
+  // Centered: the window is around a number given for each query (AttentionCall::centers).
   Centers centers = Centers::kNone;
 
   Window WindowOf(uint32_t head) const {
@@ -73,7 +73,7 @@ struct Pattern {
     return {side(w[0]), side(w[1]), w[2] < 1 ? 1u : static_cast<uint32_t>(w[2])};
   }
   bool DiffersByHead() const { return head_windows != nullptr || layout_heads > 1; }
-  // From this position on rows are global ones at the end of a segment of `keys` keys.
+  // The first position of the global rows at the end of a segment of `keys` keys.
   uint64_t GlobalEnd(uint32_t keys) const {
     if (global_last == 0) return UINT64_MAX;
     const uint64_t rounded = RoundUp(keys, block);
@@ -88,16 +88,16 @@ struct Pattern {
 struct KeySpan {
   int64_t begin, end;
 };
-// Those of the window around a center, of a segment of `keys`.
+// Keys of the window around a center, in a segment of `keys` keys.
 KeySpan SpanAround(const Pattern&, float center, uint32_t keys);
 
-// Queries first, first + step, ... of one segment and of heads that share the pattern.
+// Queries first, first + step, ... of one segment, for heads that share the pattern.
 struct QueryTile {
   uint32_t first, count, step;  // positions in the query segment
   uint32_t keys;                // length of the key segment
   uint32_t head;
-  bool sees_all;  // within the causal bound
-  // Global keys of the segment: row numbers, ascending, from the key space's row `key_row` on.
+  bool sees_all;  // all keys within the causal bound
+  // Global keys of the segment: row numbers, ascending, counted from row `key_row` of the key space.
   const uint32_t* global_keys;
   uint32_t global_key_count;
   uint32_t key_row;
@@ -108,8 +108,8 @@ struct QueryTile {
 
 inline constexpr int64_t kNoBound = int64_t{1} << 40;
 
-// Keys at positions first, first + stride, ... (`count` of them, all below QueryTile::keys). Of these the query at
-// position p sees those in [anchor + low, anchor + high], anchor = p rounded down to a multiple of `unit`.
+// Keys at positions first, first + stride, ... (`count` of them, all below QueryTile::keys). The query at position p
+// sees the keys in [anchor + low, anchor + high], where anchor is p rounded down to a multiple of `unit`.
 struct KeyRange {
   uint32_t first, count, stride;
   uint32_t unit;
@@ -117,27 +117,27 @@ struct KeyRange {
   float bias;  // added to the scores
 };
 
-// What a member may need to know to say how many keys it shows.
+// Sizes from which a member computes how many keys it shows.
 struct SegmentSize {
   uint32_t heads, keys, global_keys;
-  bool global_row;  // of queries that are global rows, too
+  bool global_row;  // also counts queries that are global rows
 };
 
-// How often a key counts that a member shows.
+// How often a key counts if a member shows it.
 enum class KeyCount {
   kOnce,
-  kUnlessInWindow,  // once, whatever else shows it
+  kUnlessInWindow,  // once, regardless of other members
   kAgain,           // as often as it is shown
 };
 
-// One kind of keys of a pattern; null where a build leaves it out. Its two functions are declared by the list,
+// One kind of keys of a pattern; functions are null where a build leaves it out. The list declares them as
 // <Name>Range and <Name>Most.
 struct PatternMember {
-  // Gives the next range for the tile and true, or false past the last. *cursor is 0 at the start and the member's own.
-  // Whatever the tile, a query must get its keys in the same order and the same first % stride; a range may hold keys
-  // that only some of the tile's queries see.
+  // Sets the next range for the tile and returns true, or false past the last. *cursor is 0 at the start; its use is up
+  // to the member. In every tile a query must get its keys in the same order and with the same first % stride. A range
+  // may hold keys that only some of the tile's queries see.
   bool (*next)(const Pattern&, const QueryTile&, uint32_t* cursor, KeyRange*);
-  // The most keys that it shows a query, each as often as it comes.
+  // The most keys that it shows a query, counted with repetitions.
   uint64_t (*most)(const Pattern&, const SegmentSize&);
   KeyCount count;
 };
@@ -148,8 +148,8 @@ struct PatternMember {
 #include "runtime/attention/pattern_list.inc"
 #undef FOVEA_PATTERN
 
-// All ranges of a tile, member by member. What an earlier window has is cut out of later members, so that a key counts
-// once (those of a layout excepted).
+// All ranges of a tile, member by member. Keys of the window are cut out of later members, so that each key counts once
+// (except keys of a layout).
 class KeyRanges {
  public:
   KeyRanges(const Pattern& pattern, const QueryTile& tile);
@@ -166,7 +166,7 @@ class KeyRanges {
   uint32_t next_cut_ = 0, cuts_ = 0;
 };
 
-// The most keys that a query sees, each as often as it comes: what a sparse row needs room for.
+// The most keys that a query sees, counted with repetitions: the entries that a sparse row needs room for.
 uint64_t MostVisibleKeys(const Pattern&, const SegmentSize&);
 
 }  // namespace fovea

@@ -1,5 +1,5 @@
-// A window around a number that each query has: local attention (Luong et al., arXiv 1508.04025). From the first key
-// that any row of the tile sees to the last; which of them a row sees follows from its center.
+// A window around a number given for each query: local attention (Luong et al., arXiv 1508.04025). The range is from
+// the first key that any row of the tile sees to the last; which of these keys a row sees follows from its center.
 #include <math.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace fovea {
 
 KeySpan SpanAround(const Pattern& pattern, float center, uint32_t keys) {
   const double low = ceil(double{center} - pattern.left), high = floor(double{center} + pattern.right);
-  if (!(high >= 0.0 && low < keys)) return {0, 0};  // NaN too
+  if (!(high >= 0.0 && low < keys)) return {0, 0};  // also for NaN
   return {static_cast<int64_t>(std::max(low, 0.0)),
           static_cast<int64_t>(std::min(high + 1.0, static_cast<double>(keys)))};
 }

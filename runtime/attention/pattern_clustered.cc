@@ -1,11 +1,11 @@
 // Clustered attention (Reformer, arXiv 2001.04451): in each round the keys are sorted by bucket, and a query sees its
-// own chunk of the sorted keys and the neighbours. The rounds stand one after the other: before the first chunk of a
-// round comes the last one of the round before it, and before the very first the very last. Chunks without keys, with
-// which `chunk_multiple` ends a round, keep their places in that circle. All rounds go into one
-// softmax, a key as often as it is seen. A round walks over its chunks in their order, so that the rows of a chunk
-// share its packed keys however far apart they stand: with all rows of a segment in a tile, each chunk is packed once
-// for every chunk that sees it. With several rounds what a row has after each of them is kept in the tile; with one,
-// rows are final after their chunk, and the tile holds no more than a part of one.
+// chunk of the sorted keys and the neighbouring chunks. The chunks of all rounds form one circle: the chunk before the
+// first one of a round is the last one of the round before, and the chunk before the first of all is the last of all.
+// Chunks without keys, which fill a round up to a multiple of `chunk_multiple`, keep their places in that circle. All
+// rounds share one softmax, in which a key counts as often as it is seen. A round processes its chunks in order, so
+// that the rows of a chunk share its packed keys regardless of their distance: with all rows of a segment in a tile,
+// each chunk is packed once for every chunk that sees it. With several rounds the state of each row is kept in the tile
+// between rounds; with one, rows are final after their chunk, and the tile holds at most the rows of one chunk.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@
 
 namespace fovea {
 
-// Keys of chunks stand anywhere: they are no ranges, and gone through below.
+// Keys of a chunk may be anywhere in the segment: they are not ranges, and RunClustered handles them.
 bool ClusteredRange(const Pattern&, const QueryTile&, uint32_t*, KeyRange*) { return false; }
 
 uint64_t ClusteredMost(const Pattern& pattern, const SegmentSize& segment) {
@@ -39,7 +39,7 @@ void AttentionEngine::RunClustered(const Piece& piece) {
   }
 }
 
-// Position of the key at this place of the round. Queries are keys, too.
+// Position of the key at this place of the round. Queries and keys are the same rows.
 uint32_t AttentionEngine::KeyAt(const Piece& piece, uint32_t round, uint32_t place) const {
   const Clusters& clusters = call_.clusters;
   if (clusters.order == nullptr) return place;
@@ -48,7 +48,7 @@ uint32_t AttentionEngine::KeyAt(const Piece& piece, uint32_t round, uint32_t pla
   return static_cast<uint32_t>(clusters.order[row * clusters.stride + column]) - piece.key_row;
 }
 
-// Rows at positions [first, first + count): groups of them that are in one chunk, chunk by chunk.
+// Runs the rows at positions [first, first + count) in groups of rows of one chunk, chunk by chunk.
 void AttentionEngine::RunRound(const Piece& piece, uint32_t first, uint32_t count, uint32_t round) {
   const bool sorted = call_.clusters.order != nullptr;
   auto* positions = Scratch<uint32_t>(ScratchPart::kPositions);
@@ -70,7 +70,7 @@ void AttentionEngine::RunRound(const Piece& piece, uint32_t first, uint32_t coun
   }
 }
 
-// A group of the only round.
+// Runs a group if there is only one round.
 void AttentionEngine::RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows) {
   const auto* positions = Scratch<uint32_t>(ScratchPart::kPositions);
   for (uint32_t first = 0; first < rows;) {
@@ -87,7 +87,7 @@ void AttentionEngine::RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows)
   }
 }
 
-// A group of one of several rounds; the tile's rows begin with position `first`.
+// Runs a group in one of several rounds; the tile's rows begin at position `first`.
 void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round, uint32_t chunk, uint32_t rows) {
   AttentionTile part = tile_;
   part.rows = Scratch<AttentionRow>(ScratchPart::kPartRows);
@@ -99,7 +99,7 @@ void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round
     const size_t row = positions[i] - first;
     part.rows[i] = tile_.rows[row];
     part.rows[i].max = -std::numeric_limits<float>::infinity();
-    // Wanted after the chunk, and in an order that no hardware sees coming.
+    // Needed after the chunk, in an order that hardware prefetchers cannot predict.
     __builtin_prefetch(tile_.sums + row * kAttentionLanes, 1);
     for (size_t j = 0; j < width; j += kAttentionLanes) __builtin_prefetch(tile_.sum_of_values + row * width + j, 1);
   }
@@ -112,7 +112,7 @@ void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round
   }
 }
 
-// All rows of `tile` lie in this chunk of the round and take in what it sees.
+// All rows of `tile` are in this chunk of the round; adds the keys that the chunk sees to their sums.
 void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, AttentionTile tile) {
   const Pattern& pattern = spec_.pattern;
   tile.causal = pattern.causal;

@@ -1,4 +1,4 @@
-// Rows chosen while running and seen by every query: the global tokens of Longformer. Neighbours make one range.
+// Rows that are chosen during the run and that every query sees: global tokens of Longformer. Neighbours form a range.
 #include <algorithm>
 
 #include "runtime/attention/pattern.h"
@@ -7,7 +7,7 @@ namespace fovea {
 
 bool GlobalKeysRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor, KeyRange* range) {
   if (!pattern.global_keys || tile.sees_all) return false;
-  // Global rows are seen by all anyway.
+  // All queries already see global rows.
   const uint64_t end = std::min<uint64_t>(pattern.GlobalEnd(tile.keys), tile.keys);
   while (*cursor < tile.global_key_count) {
     const uint32_t first = tile.global_keys[*cursor] - tile.key_row;

@@ -1,5 +1,5 @@
-// The first and the last rows of a segment, seen by every query: sinks, class tokens, first and last block. They see
-// all keys themselves, which is a window without bounds.
+// The first and the last rows of a segment, which every query sees: sinks, class tokens, first and last block. Queries
+// at these rows see all keys, which is an unbounded window.
 #include <algorithm>
 
 #include "runtime/attention/pattern.h"

@@ -1,4 +1,4 @@
-// Key blocks named in a table for each query block: random blocks of BigBird, or any block-sparse layout. The tile lies
+// Key blocks that a table names for each query block: random blocks of BigBird, or any block-sparse layout. The tile is
 // within one query block.
 #include <math.h>
 
@@ -28,7 +28,7 @@ bool LayoutRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor
   return false;
 }
 
-// Keys that it shows again count again, also where the window has them all.
+// Keys that a layout shows again count again, even if the window has all of them.
 uint64_t LayoutMost(const Pattern& pattern, const SegmentSize& segment) {
   if (pattern.layout == nullptr) return 0;
   return std::min<uint64_t>(uint64_t{pattern.layout_columns} * pattern.block, segment.keys);

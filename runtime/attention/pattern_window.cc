@@ -1,4 +1,4 @@
-// Sliding window, one-sided or two-sided, dilated, or in whole blocks; and all keys, which is the unbounded window.
+// Sliding window: one-sided or two-sided, dilated, or in whole blocks; all keys are the unbounded window.
 #include <algorithm>
 
 #include "runtime/attention/pattern.h"
@@ -6,7 +6,7 @@
 namespace fovea {
 namespace {
 
-// Centered and clustered patterns have windows of their own.
+// Centered and clustered patterns compute their windows themselves.
 bool HasWindow(const Pattern& pattern) {
   return pattern.has_window && pattern.centers == Centers::kNone && pattern.rounds == 0;
 }
@@ -22,7 +22,7 @@ bool WindowRange(const Pattern& pattern, const QueryTile& tile, uint32_t* cursor
   const int64_t begin = std::max<int64_t>(int64_t{tile.first / unit * unit} + low, 0);
   const int64_t end = std::min<int64_t>(int64_t{tile.last() / unit * unit} + high + 1, tile.keys);
   const int64_t step = window.dilation;
-  // Most windows are not dilated; divisions are slow beside what else a single query needs.
+  // Most windows are not dilated, and divisions are slow compared to the rest of a single query's work.
   const int64_t first = step == 1 ? begin : begin + ((tile.first % step - begin) % step + step) % step;
   if (first >= end) return false;
   const auto count = static_cast<uint32_t>(step == 1 ? end - first : (end - first + step - 1) / step);

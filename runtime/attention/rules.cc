@@ -3,7 +3,7 @@
 namespace fovea {
 namespace {
 
-// ---- What a spec may have ----
+// ---- Properties of a spec ----
 
 bool Blocked(const AttentionSpec& s) { return s.pattern.block > 1; }
 bool Dilated(const AttentionSpec& s) { return s.pattern.dilation > 1; }
@@ -51,7 +51,7 @@ bool Summaries(const AttentionSpec& s) { return s.summaries.group != 0; }
 bool SelfScored(const AttentionSpec& s) { return s.score.has_self_score; }
 bool Paired(const AttentionSpec& s) { return s.pairing == Pairing::kPaired; }
 
-// ---- What follows ----
+// ---- Rules ----
 
 using Has = bool (*)(const AttentionSpec&);
 enum class Then { kNot, kNeeds };

@@ -1,4 +1,4 @@
-// What goes with what: the one place that says which fields of an attention may stand together.
+// The rules that define which fields of an attention can be combined.
 #ifndef FOVEA_RUNTIME_ATTENTION_RULES_H_
 #define FOVEA_RUNTIME_ATTENTION_RULES_H_
 
@@ -6,7 +6,7 @@
 
 namespace fovea {
 
-// The first rule that is broken, as a text; null: none is.
+// The message of the first broken rule, or null.
 const char* BrokenRule(const AttentionSpec&);
 
 }  // namespace fovea

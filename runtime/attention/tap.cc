@@ -17,7 +17,7 @@ struct Entries {
   void Set(uint32_t at, uint32_t key, float value) { keys[at] = key, values[at] = value; }
 };
 
-// Neighbours of one key become their sum; what is 0 then goes. Scores of one key: the first stays.
+// Adds up neighbouring entries of the same key and removes zeros. For scores, keeps the first entry of each key.
 void MergeRepeats(bool scores, Entries* e) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < e->count;) {
@@ -31,8 +31,8 @@ void MergeRepeats(bool scores, Entries* e) {
 
 float Combine(Reduce reduce, float a, float b) { return reduce == Reduce::kMax ? std::max(a, b) : a + b; }
 
-// Takes the entries of one more head into those of the heads before it, from the back, so that it needs no room beside.
-// A key that one of them lacks has the weight 0 there.
+// Merges the entries of one more head into the entries of the heads before it, in place, from the back. A key that is
+// missing on one side has the weight 0 there.
 void Join(Reduce reduce, const Entries& head, Entries* row) {
   uint32_t both = 0;
   for (uint32_t i = 0, k = 0; i < head.count && k < row->count;) {

@@ -1,6 +1,6 @@
 // A group of rows and a block of keys: the running softmax (or another weighting) of its scores and the weighted sum of
-// its values. Groups of each size are compiled by one of the files attention_*_row*.cc and called by attention.cc: one
-// file with all of them takes a compiler minutes.
+// its values. Each group size is compiled in one of the files attention_*_row*.cc and called by attention.cc, because a
+// single file with all sizes takes minutes to compile.
 #if defined(FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_
 #undef FOVEA_RUNTIME_KERNELS_ATTENTION_GROUP_INL_H_
@@ -17,14 +17,14 @@ HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
 
-// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: where a maximum drops
-// one of two operands it is the first.
+// 2^x for x <= 0; exactly 1 for 0 and exactly 0 below -126.5 and for -infinity. NaN stays NaN: if a maximum drops one
+// of its operands, it drops the first.
 HWY_INLINE V Weight(V x) {
   const D d;
   return FastExp2(d, hn::Max(hn::Set(d, -127.0f), x));
 }
 
-// By what weights fade at `position`, a vector of numbers; 0 around a center that is NaN.
+// The factor of weights at `position`, a vector of positions; 0 if the center is NaN.
 HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V position) {
   const D d;
   const V distance = hn::Sub(position, hn::Set(d, row.center));
@@ -32,7 +32,7 @@ HWY_INLINE V FadeAt(const AttentionTile& tile, const AttentionRow& row, V positi
   return hn::IfThenElseZero(hn::Eq(distance, distance), fade);
 }
 
-// Fades the weights [from, to) of the present block, whose keys are neighbours.
+// Multiplies the weights [from, to) of the current block, whose keys are adjacent, by FadeAt.
 HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* weights, size_t from, size_t to) {
   const D d;
   for (size_t i = from; i < to; i += kLanes) {
@@ -41,10 +41,10 @@ HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* 
   }
 }
 
-// Finite whatever the maximum is: with no key so far any base gives the weights 0.
+// The finite base of the exponent: if no key was seen so far, any base gives the weights 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is by what the former sums shrink.
+// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is the factor of the former sums.
 template <size_t kM>
 HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
                         float* HWY_RESTRICT shrink) {
@@ -54,7 +54,7 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   float bases[kM];
   for (size_t r = 0; r < kM; ++r) {
     const float* row_scores = scores + r * kScoreStride;
-    // NaN is passed over, or ends in the maximum, whatever stands before and after it.
+    // A NaN is either skipped or ends up in the maximum, regardless of the scores before and after it.
     V max = hn::Set(d, kHidden);
     for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
     const float new_max = HWY_MAX(rows[r].max, LargestLane(d, max));
@@ -77,18 +77,18 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   }
 }
 
-// The score of which the weight is the sum of the weights of both.
+// The score whose weight is the sum of the weights of a and b: log2(2^a + 2^b).
 HWY_INLINE float Joined(float a, float b) {
   const float most = HWY_MAX(a, b);
   return most == kHidden ? kHidden : most + log2f(exp2f(a - most) + exp2f(b - most));
 }
 
-// The score of a key that came before and comes again.
+// The score to keep for a key that is seen again.
 HWY_INLINE float Repeated(const AttentionTile& tile, float before, float now) {
   return !tile.keeps_scores ? Joined(before, now) : before == kHidden ? now : before;
 }
 
-// Keeps scores, or weights that are final, for a tap.
+// Stores scores, or final weights, for a tap.
 HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const float* values) {
   const bool scores = tile.StoresScores();
   for (uint32_t i = row->begin; i < row->end; ++i) {
@@ -105,7 +105,7 @@ HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const 
   }
 }
 
-// Scores [from, to) of kM rows become their weights; shrink[r] is by what the former sums shrink.
+// Turns scores [from, to) of kM rows into weights; shrink[r] is the factor of the former sums.
 template <size_t kM>
 HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
                            float* HWY_RESTRICT shrink) {
@@ -148,8 +148,8 @@ HWY_INLINE void AddValue(float weight, const float* value, size_t width, float* 
   }
 }
 
-// The weighted sum of one row over values [begin, end), value by value: the same order, but where a weight is 0 nothing
-// is added, whatever the value is.
+// The weighted sum of one row over values [begin, end), value by value in the same order, except that a weight of 0
+// adds nothing, even if the value is not finite.
 inline HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weights, size_t begin, size_t end,
                                     float shrink, float* sum) {
   const D d;
@@ -166,7 +166,7 @@ inline HWY_NOINLINE void AddWeighed(const AttentionTile& tile, const float* weig
   }
 }
 
-// Weights [from, end) of kM rows times the scales of their values; whole vectors of them. A weight of 0 stays 0.
+// Multiplies weights [from, end) of kM rows by the scales of their values, in whole vectors. A weight of 0 stays 0.
 template <size_t kM>
 HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t from, size_t end) {
   const D d;
@@ -241,18 +241,18 @@ template <size_t kM>
 constexpr bool kIsGroup = kM == kGroup || kM == 1 || (kM == 4 && kGroup > 4) ||
                           (!kSmall && (kM == 2 || kM == 3 || (kM == 8 && kGroup > 8)));
 
-// Rows [first_row, first_row + kM) of a tile receive the keys and values of a block that they see.
+// Adds the visible keys and values of a block to rows [first_row, first_row + kM) of a tile.
 template <size_t kM>
 HWY_NOINLINE void AttendGroup(const AttentionTile& tile, size_t first_row) {
   if constexpr (kIsGroup<kM>) AttendRows<kM>(tile, first_row);
 }
-// The same rows choose among the keys.
+// For top-k keys: the same rows select keys of a block.
 template <size_t kM>
 HWY_NOINLINE void ChooseGroup(const AttentionTile& tile, size_t first_row) {
   if constexpr (kIsGroup<kM> && kAttendsTopK) ChooseRows<kM>(tile, first_row);
 }
 
-// Groups of kM rows are compiled in another file where `storage` is extern, and here where it is nothing.
+// Groups of kM rows are compiled in another file if `storage` is extern, and in this file if it is empty.
 #undef FOVEA_ATTENTION_GROUP
 #define FOVEA_ATTENTION_GROUP(storage, kM)                             \
   storage template void AttendGroup<kM>(const AttentionTile&, size_t); \

@@ -19,9 +19,9 @@ namespace {
 
 constexpr uint32_t kMaxRepeat = 4096;
 constexpr int kMaxNesting = 8;
-constexpr WholeRange kTableRows = {1, kMaxRecords}, kTableWidth = {1, kMaxWidth};  // of computed tables
+constexpr WholeRange kTableRows = {1, kMaxRecords}, kTableWidth = {1, kMaxWidth};  // for computed tables
 
-// An object of which every key must be asked for.
+// A JSON object; every key must be read, and NothingElse fails for keys that were not.
 class Object {
  public:
   explicit Object(const Json& json, const char* what) : json_(json) {
@@ -60,7 +60,7 @@ class Object {
     }
     return texts;
   }
-  // What was not asked for.
+  // The keys that were not read.
   Json Rest() const {
     Json rest = Json::object();
     for (const auto& [key, value] : json_.items()) {
@@ -68,7 +68,7 @@ class Object {
     }
     return rest;
   }
-  // To be called last.
+  // Must be called last.
   void NothingElse() const {
     const Json rest = Rest();
     if (!rest.empty()) Fail("{} is not known here", rest.begin().key());
@@ -79,7 +79,7 @@ class Object {
   std::vector<std::string> asked_;
 };
 
-// Runs a step; its failure says where it happened.
+// Runs a step; prefixes the message of a failure with `place`.
 template <typename Step>
 void At(const std::string& place, const Step& step) {
   try {
@@ -89,8 +89,8 @@ void At(const std::string& place, const Step& step) {
   }
 }
 
-// {"repeat": n, "index": "i", "<key>": [..]} in a list stands for n copies of its content. What all copies of a
-// description take is limited, however repetitions are nested.
+// {"repeat": n, "index": "i", "<key>": [...]} in a list is replaced by n copies of its content. The memory of all
+// copies of a description is limited, regardless of how repetitions are nested.
 class Repetitions {
  public:
   std::vector<Json> Expand(const std::vector<Json>& list, const std::string& key, int nesting = 0) {
@@ -118,8 +118,8 @@ class Repetitions {
   }
 
  private:
-  static constexpr size_t kMostBytes = 64u << 20;  // of copies
-  static constexpr size_t kValueBytes = 64;        // of one value, about
+  static constexpr size_t kMostBytes = 64u << 20;  // for all copies
+  static constexpr size_t kValueBytes = 64;        // for one value, approximate
 
   void Spend(size_t bytes) {
     if (bytes > left_) Fail("too many repetitions");
@@ -177,7 +177,7 @@ Range ReadRange(Object& object, const char* key) {
   return {static_cast<uint32_t>(WholeNumber(ends[0], key)), static_cast<uint32_t>(WholeNumber(ends[1], key))};
 }
 
-// A list of lists of one length.
+// A list of lists of equal length.
 Constant ReadIndices(const std::vector<Json>& rows) {
   std::vector<int32_t> indices;
   for (const Json& row : rows) {
@@ -263,7 +263,7 @@ Constant ReadValues(const std::vector<Json>& list) {
   return Literal(1, count, std::move(values));
 }
 
-// Constants by name, and what computing them takes.
+// Constants by name, and the work of computing them.
 struct Source {
   const Weights& weights;
   uint64_t work = 0;
@@ -306,7 +306,7 @@ Shortest ReadShortest(const std::string& type) {
   Fail("keep must be f32, f16 or int8, not {}", type);
 }
 
-// A source; then transpose, rows / columns, parts, reshape, scale in this order; and as what it may be stored.
+// A source, then transpose, rows / columns, parts, reshape, scale in this order, and the types it may be stored as.
 Constant ReadConstant(Object& object, Source& source) {
   Constant constant = ReadSource(object, source);
   if (object.Has("transpose") && TrueOrFalse(object.Get("transpose"), "transpose")) constant = Transpose(constant);
@@ -355,13 +355,13 @@ Operation ReadOperation(const Json& json) {
   return operation;
 }
 
-// Other names of values.
+// Other names of values: alias -> name.
 using Aliases = std::map<std::string, std::string>;
 
-// An output that is given by another name has that name in the blob, where callers look for it. The step that makes it
-// keeps its own.
+// An output that the description lists by an alias has the alias as its name in the blob, where callers look it up. The
+// operation that computes it keeps its name.
 void NameOutputs(Program& program, Aliases& aliases) {
-  Aliases names;  // what such a value was called -> what it is called
+  Aliases names;  // former name of such a value -> new name
   for (std::string& output : program.outputs) {
     const auto alias = aliases.find(output);
     if (alias == aliases.end()) continue;
@@ -390,8 +390,8 @@ void NameOutputs(Program& program, Aliases& aliases) {
   }
 }
 
-// `aliases_of`: those of every program read so far.
-// The element type of an input, by name.
+// The element type of an input, by name: i32 or a type of numbers.
+// Fails with the list of names for any other name.
 DType InputType(const std::string& name) {
   std::vector<const char*> names;
   for (const DType type : {DType::kI32, DType::kF32, DType::kF16, DType::kBf16, DType::kI8}) {
@@ -401,7 +401,7 @@ DType InputType(const std::string& name) {
   Fail("type must be one of {}, not {}", fmt::join(names, ", "), name);
 }
 
-Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of) {
+Program ReadProgram(const Json& json, std::map<std::string, Aliases>& aliases_of) {  // aliases by program name
   Object object(json, "a program");
   Program program;
   program.name = object.Text("name");

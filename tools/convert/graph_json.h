@@ -8,9 +8,9 @@
 
 namespace fovea::tools {
 
-// Files that it names lie in `source`, if that is not empty, or beside the description.
+// Reads a description. Files that it names are in `source`, or if that is empty in the description's directory.
 Description ReadGraph(const std::string& path, const std::string& source);
-// The same from the text itself, which is said to lie in `directory`. `where` begins messages.
+// Parses a description from `text`, as if it were a file in `directory`. Messages begin with `where`.
 Description ParseGraph(const std::string& text, const std::string& directory, const std::string& where,
                        const std::string& source = "");
 
