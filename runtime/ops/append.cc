@@ -1,4 +1,4 @@
-// Rows of a run after those that their text has already: what a cached space keeps of keys and values.
+// Appends a run's keys and values to the KV cache: after the rows of earlier runs of the same sequence.
 #include "runtime/ops/append.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A lowered append: what a session needs to know of it to place the rows that are kept.
+// A lowered append, from which a session derives the placement of cached rows (the KV cache).
 #ifndef FOVEA_RUNTIME_OPS_APPEND_H_
 #define FOVEA_RUNTIME_OPS_APPEND_H_
 
@@ -7,11 +7,11 @@
 
 namespace fovea {
 
-// Whether this build keeps rows from run to run at all.
+// Whether this build can keep rows from run to run (KV cache).
 inline constexpr bool kKeepsRows = Includes("operation", "append");
 
 struct AppendOp : Op {
-  uint32_t parts = 1;  // of a row, each with a scale of its own where rows are stored as int8
+  uint32_t parts = 1;  // parts of a row; each has a scale if rows are stored as int8
 
   StoredRows StoredAs(DType type) const { return {type, output.width, parts}; }
 };

@@ -1,5 +1,5 @@
-// Rows that a table names, beside each other (patches of images, windows and their reverse), or their weighed sum
-// (pictures of another size).
+// Concatenates the rows that a table names by columns (patches of images, windows and their reverse), or computes their
+// weighted sum (resized images).
 #include <string.h>
 
 #include "runtime/blob/operands.h"
@@ -11,7 +11,7 @@ namespace {
 
 struct ArrangeOp : Op {
   RowTable table;
-  const float* weights = nullptr;  // as the table; null: rows beside each other
+  const float* weights = nullptr;  // same shape as the table; null: rows are concatenated
 };
 
 Status Lower(const OpView& view, Reporter& reporter, ArrangeOp* op) {
@@ -22,7 +22,7 @@ Status Lower(const OpView& view, Reporter& reporter, ArrangeOp* op) {
   return MakeWidth(uint64_t{op->weights == nullptr ? op->table.columns : 1} * op->inputs[0].width, reporter, op);
 }
 
-// In the order of the table.
+// Weighted sum of rows, in the order of the table.
 void Sum(const ArrangeOp& op, const OpRun& run, const float* x, uint32_t row, float* y) {
   const size_t width = op.output.width;
   const int32_t* indices = op.table.IndicesOf(row);

@@ -1,4 +1,4 @@
-// Attention over the keys of a segment; runtime/attention does the work.
+// Attention over the keys of a segment (sequence); runtime/attention computes it.
 #include "runtime/ops/attention.h"
 
 #include <math.h>
@@ -19,10 +19,10 @@ using T = AttentionTensor;
 
 constexpr uint32_t kMostAxes = 16;
 
-// Buckets of one operation: they are read to the end when it is checked.
+// Limit on the buckets of one operation: checking it reads them all.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
-// Places of the optional inputs. Some come with an attribute.
+// Finds the places of the optional inputs. Some require an attribute.
 Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
   op->key_bias = view.PlaceOf(In::kKeyBias);
   op->global_keys = view.PlaceOf(In::kGlobalKeys);
@@ -47,10 +47,10 @@ Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
   return kOk;
 }
 
-// In rounds of sorted keys, or in chunks of keys as they stand.
+// Whether attention is in rounds of sorted keys, or in chunks of keys in their original order.
 bool Clustered(const OpView& op) { return op.U32(Attribute::kRounds, 0) > 0 || op.U32(Attribute::kChunk, 0) > 0; }
 
-// Within the bounds that CheckAttentionSpec has for the field.
+// Number of coordinate axes, clamped to the range that CheckAttentionSpec accepts for the field.
 uint32_t AxesOf(const OpView& op) { return std::min(std::max(op.U32(Attribute::kAxes, 1), uint32_t{1}), kMostAxes); }
 
 Status CheckIntegers(const OpView& op, T i, uint32_t rows, uint32_t width, Reporter& reporter) {
@@ -65,7 +65,7 @@ Status CheckIntegers(const OpView& op, T i, uint32_t rows, uint32_t width, Repor
   return kOk;
 }
 
-// Fields of the spec that are attributes as they stand, and what no field of it says.
+// Reads the fields of the spec that are plain attributes, and checks rules that involve no field of it.
 Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
 #define FOVEA_NUMBER(part, field, Name, least, most) spec->part.field = op.U32(Attribute::k##Name, least);
 #define FOVEA_REAL(part, field, Name) spec->part.field = op.F32(Attribute::k##Name, 0.0f);
@@ -87,7 +87,7 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
     return reporter.Fail(FOVEA_E_OP, "sides of a window need the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow), static_cast<uint32_t>(kind));
   }
-  // Where new queries go on with a text whose keys are kept.
+  // New queries that continue a sequence whose keys are in the KV cache.
   const SpaceRecord& keys = op.InputSpace(1);
   const bool goes_on = keys.kind == SpaceKind::kCached && keys.source == op.Input(0).space;
   if (goes_on && !op.Has(Attribute::kOrigin)) spec->positions.origin = Origin::kEnd;
@@ -101,8 +101,8 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
   return kOk;
 }
 
-// Types and shapes of tensors, as they become parts of the spec, and a number that would mean a default there. The
-// others are CheckAttentionSpec's.
+// Checks types and shapes of the tensors that become parts of the spec, and rejects a number that would mean a default
+// there. CheckAttentionSpec checks everything else.
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
   FOVEA_TRY(CheckIntegers(op, T::kHeadWindows, heads, 3, reporter));
   if (op.Has(T::kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
@@ -143,8 +143,8 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
   return CheckIntegers(op, T::kCoordinates, 0, 0, reporter);
 }
 
-// Keys and values that stand for groups of the others: in a space that is made of theirs by strides, which leave out
-// what makes no whole group. Every query sees them, so nothing hides one.
+// Keys and values that summarize groups of keys and values: their space is made from the keys' space by strides, which
+// leave out incomplete groups. Summaries cannot be masked, so biases of keys and pairs, which could, are rejected.
 Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
   const bool biased = view.Has(T::kSummaryBias);
   if (op->summaries == kBlobNone) {
@@ -245,21 +245,21 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
   return kOk;
 }
 
-// How keys and values are stored: both alike.
+// Finds the type in which keys and values are stored; it must be the same for both.
 bool FindKeyType(const OpView& op, DType* type) {
   *type = DType(op.Input(1).type);
   const bool known = *type == DType::kF32 || *type == DType::kF16 || *type == DType::kBf16 || *type == DType::kI8;
   return known && op.Input(1).type == op.Input(2).type;
 }
 
-// Input i has a scale for each of `heads` parts of a row.
+// Checks that input i has a scale for each of `heads` parts of a row.
 Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& reporter) {
   const uint32_t parts = op.InputParts(i);
   if (parts == heads) return kOk;
   return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values need a scale for each head", heads, parts);
 }
 
-// How a query finds its keys, from the spaces of both.
+// Derives how queries are paired with keys from the spaces of both.
 bool FindPairing(const OpView& op, AttentionOp* to) {
   Pairing* const pairing = &to->spec.pairing;
   const uint32_t query = op.Input(0).space, key = op.Input(1).space;
@@ -272,7 +272,7 @@ bool FindPairing(const OpView& op, AttentionOp* to) {
     *pairing = Pairing::kParent;
     return true;
   }
-  // The keys of the row that a query's segment lies in, some levels up.
+  // The keys of the ancestor row that contains the query's segment, one or more levels up.
   *pairing = Pairing::kPaired;
   for (uint32_t space = query_parent; space != kBlobNone; space = op.blob->spaces[space].parent) {
     if (space == key_parent) return true;
@@ -281,7 +281,7 @@ bool FindPairing(const OpView& op, AttentionOp* to) {
   return false;
 }
 
-// What of a pattern is no plain field.
+// Lowers the parts of a pattern that are not plain fields.
 void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
   const PatternKind kind = op.Choice(Attribute::kPattern, PatternKind::kFull);
   pattern->has_window = kind != PatternKind::kNone;
@@ -297,7 +297,7 @@ void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
     pattern->layout_rows = op.Tensor(T::kLayout).rows / pattern->layout_heads;
     pattern->layout_columns = op.Tensor(T::kLayout).width;
   }
-  // Chunks of keys as they stand are one round.
+  // Chunks of keys in their original order are one round.
   if (pattern->chunk > 0 && pattern->rounds == 0) pattern->rounds = 1;
 }
 
@@ -323,8 +323,8 @@ void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   table(T::kRelativeQueries, &relative.queries, &relative.queries_type);
 }
 
-// Keys that are kept in pages: what reads a key anywhere, or the last ones, does not go with them; nor does what looks
-// further back than they are kept.
+// Keys in a paged KV cache: features that read arbitrary keys, or the last ones, cannot be combined with them; nor can
+// windows that reach further back than keys are kept.
 Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& reporter) {
   const SpaceRecord& space = op.InputSpace(1);
   if (space.kind != SpaceKind::kCached) return kOk;
@@ -340,7 +340,7 @@ Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& report
   return reporter.Fail(FOVEA_E_OP, "queries look further back than their keys are kept", space.extra, pattern.left);
 }
 
-// Everything of the spec but its plain fields.
+// Lowers everything in the spec except its plain fields.
 void LowerSpec(const OpView& op, AttentionSpec* spec) {
   LowerPattern(op, spec->heads, &spec->pattern);
   LowerScore(op, *spec, &spec->score);
@@ -352,7 +352,7 @@ void LowerSpec(const OpView& op, AttentionSpec* spec) {
   spec->positions.coordinate_positions = op.Tensor(T::kCoordinates).width;
 }
 
-// Spaces, heads and widths of queries, keys and values.
+// Checks and lowers spaces, heads and widths of queries, keys and values.
 Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (!FindKeyType(view, &op->key_type)) {
@@ -378,7 +378,7 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   if (v.width % kv_heads != 0) {
     return reporter.Fail(FOVEA_E_SHAPE, "values have a width that does not fit", kv_heads, v.width);
   }
-  // A session may store kept rows as int8, whatever the program says.
+  // A session may store cached rows as int8 regardless of their type in the program.
   const bool scaled = op->key_type == DType::kI8 || view.InputSpace(1).kind == SpaceKind::kCached;
   for (uint32_t i = 1; i < 3 && scaled; ++i) FOVEA_TRY(CheckScales(view, i, kv_heads, reporter));
   return kOk;
@@ -390,14 +390,14 @@ Status Lower(const OpView& view, Reporter& reporter, AttentionOp* op) {
     return reporter.FailSpace("output must be in the space of the queries", op->queries().space, op->output.space);
   }
   FOVEA_TRY(MakeWidth(uint64_t{op->heads} * op->spec.d_v, reporter, op));
-  // A tile of neighbouring rows would see nearly all chunks of sorted keys.
+  // A tile of neighbouring rows would attend to nearly all chunks of sorted keys.
   if (op->clusters != kBlobNone) op->unit = Unit::kHeads;
   return kOk;
 }
 
 uint64_t Scratch(const AttentionOp& op, uint32_t tile_rows) { return AttentionScratchBytes(op.spec, tile_rows); }
 
-// Heads of keys or values as they lie from `data` on, and their scales.
+// Sets the layout of heads of keys or values stored at `data`, and of their scales.
 void SetRows(const OpValue& value, DType type, const void* data, uint32_t heads, HeadRows* rows, HeadRows* scales) {
   const auto* bytes = static_cast<const uint8_t*>(data);
   const bool scaled = type == DType::kI8;
@@ -407,7 +407,7 @@ void SetRows(const OpValue& value, DType type, const void* data, uint32_t heads,
            static_cast<size_t>(RowBytes(type, value.width / heads)), 0};
 }
 
-// The inputs after q, k and v.
+// Sets the inputs after q, k and v.
 void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call) {
   if (op.key_bias != kBlobNone) {
     const uint32_t width = op.inputs[op.key_bias].width;
@@ -448,7 +448,7 @@ Status Run(const AttentionOp& op, const OpRun& run) {
   SetAttentionCall(op, run, above, &call);
   call.row_begin = run.row_begin;
   call.row_end = run.row_end;
-  const size_t before = op.unit == Unit::kHeads ? run.row_begin : 0;  // rows of inputs and output
+  const size_t before = op.unit == Unit::kHeads ? run.row_begin : 0;  // rows of inputs and output before the tile
   call.q.data = run.Input(0) + before * spec.heads * spec.d_k;
   call.out = DenseHeads<void>(run.output + before * spec.heads * spec.d_v, spec.heads, spec.d_v);
   call.weights = run.weights;
@@ -456,7 +456,7 @@ Status Run(const AttentionOp& op, const OpRun& run) {
   return kOk;
 }
 
-double Flops(const AttentionOp&) { return 0; }  // per key, see AttentionSpec
+double Flops(const AttentionOp&) { return 0; }  // counted per key, see AttentionSpec
 
 }  // namespace
 
@@ -483,8 +483,8 @@ Status LowerAttention(const OpView& view, Reporter& reporter, AttentionOp* op) {
   return CheckAttentionSpec(op->spec, view.shapes_only, FOVEA_E_SHAPE, reporter);
 }
 
-// A record that has numbers and all inputs up to the last has more of them than its attributes announce, since key_bias
-// is the first.
+// A record with input numbers that has all inputs up to the last has more inputs than its attributes announce, since
+// key_bias is the first optional input.
 Status FormerAttentionInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, uint32_t* count) {
   const uint32_t given = view.record->input_count;
   uint32_t next = 3;

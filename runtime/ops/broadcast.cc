@@ -1,5 +1,5 @@
-// A row of the parent space for each segment of a child: put into the segment's rows, all of them, the first or the
-// last one, or added to them. The other rows are those of x; without x every row is the parent's.
+// Broadcasts a row of the parent space to each segment of a child space: it replaces all rows of the segment, its first
+// or its last row, or is added to them. The remaining rows are copied from x; without x every row is the parent's.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -16,7 +16,7 @@ using Combine = BroadcastCombine;
 struct BroadcastOp : Op {
   Rows rows = Rows::kAll;
   Combine combine = Combine::kReplace;
-  bool copies = false;  // x, before rows of it change
+  bool copies = false;  // copies x first, then changes some rows
 };
 
 Status Lower(const OpView& view, Reporter& reporter, BroadcastOp* op) {

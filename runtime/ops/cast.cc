@@ -1,4 +1,4 @@
-// Rows of f32 as f16, bf16 or int8: keys and values of attention in less memory.
+// Converts rows of f32 to f16, bf16 or int8, so that keys and values of attention take less memory.
 #include "runtime/ops/cast.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ namespace fovea {
 namespace {
 
 struct CastOp : Op {
-  uint32_t parts = 1;  // of a row, each with a scale of its own
+  uint32_t parts = 1;  // parts of a row, each with a scale
 };
 
 Status Lower(const OpView& view, Reporter& reporter, CastOp* op) {

@@ -1,4 +1,4 @@
-// One step of a recurrent layer for each row: gates of its input and its old state -> its new state.
+// One step of a recurrent layer for each row: (input's gates, old state) -> new state.
 #include "runtime/ops/cell.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ namespace fovea {
 
 namespace {
 
-// Both operations have the tensors of a cell.
+// `cell` and `recurrent` have the same tensors.
 constexpr CellTensor kPeepholes = CellTensor::kPeepholes;
 static_assert(static_cast<uint32_t>(kPeepholes) == static_cast<uint32_t>(RecurrentTensor::kPeepholes), "");
 
@@ -74,7 +74,7 @@ Status Lower(const OpView& view, Reporter& reporter, CellOp* op) {
   return MakeWidth(width, reporter, op);
 }
 
-// The hidden states of an lstm lie between others of its input.
+// Memory for the hidden states of an LSTM, which are not contiguous in its input: h and c alternate.
 float* TakeHidden(Arena& arena, const CellSpec& cell, uint64_t rows) {
   return cell.lstm() ? TakeRows(arena, rows, cell.width) : nullptr;
 }

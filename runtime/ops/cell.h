@@ -1,5 +1,5 @@
-// The cell of recurrent layers, GRU, LSTM or plain: one step of several rows, wherever they lie. Shared by `cell` and
-// `recurrent`.
+// The cell of recurrent layers (GRU, LSTM or plain RNN): one step of several rows, which need not be contiguous. Shared
+// by `cell` and `recurrent`.
 #ifndef FOVEA_RUNTIME_OPS_CELL_H_
 #define FOVEA_RUNTIME_OPS_CELL_H_
 
@@ -12,35 +12,35 @@ namespace fovea {
 
 struct CellSpec {
   CellKind kind;
-  bool resets_first;  // gru: before the product that makes the candidate's part of the state
+  bool resets_first;  // gru: the reset gate is applied before the candidate's matmul of the state
   Gate gate;
-  Activation activation;   // rnn: of the state
-  const float* peepholes;  // lstm: [3, width], of i, f and o; null: none
-  uint32_t width;          // of h
+  Activation activation;   // rnn: applied to the state
+  const float* peepholes;  // lstm: [3, width], for i, f and o; null: none
+  uint32_t width;          // width of h
 
-  // False of what a build lacks, which then has no code.
+  // False for kinds that the build excludes, so that their code is dropped.
   bool gru() const { return IsIncluded(CellKind::kGru) && kind == CellKind::kGru; }
   bool lstm() const { return IsIncluded(CellKind::kLstm) && kind == CellKind::kLstm; }
   bool rnn() const { return IsIncluded(CellKind::kRnn) && kind == CellKind::kRnn; }
   bool sees_cell() const { return kHasPeepholes && lstm() && peepholes != nullptr; }
   uint32_t gates() const { return rnn() ? 1 : lstm() ? 4 : 3; }
-  uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c beside each other
+  uint32_t state_width() const { return lstm() ? 2 * width : width; }  // h, or h and c concatenated by columns
 };
 
-// `cell` and `recurrent`. A cell that resets first has two layers: the gates r and z, and its candidate.
+// Base of `cell` and `recurrent`. A cell that resets first has two layers: the gates r and z, and the candidate.
 struct CellOp : Op {
   CellSpec cell{};
   OpLayer parts[2] = {};
 };
 
-// The attributes of a cell and the weights, which fit each other and input 0.
+// Lowers a cell's attributes and weights and checks that they fit each other and input 0.
 Status LowerCell(const OpView&, Reporter&, CellOp*);
 inline double CellFlops(const CellOp& op) { return 2.0 * op.inputs[0].width * op.cell.width; }
 
-// What a step needs besides its rows.
+// Scratch of a step.
 struct CellMemory {
-  float* gates;  // [rows, gates * width] the state's part
-  float* reset;  // [rows, width]; only where the cell resets first
+  float* gates;  // [rows, gates * width]: the state's part of the gates
+  float* reset;  // [rows, width]; only if the cell resets first
 };
 CellMemory TakeCellMemory(Arena&, const CellSpec&, uint64_t rows);
 
@@ -49,18 +49,18 @@ struct CellRow {
   const float* x;
   float* h;
   float* c;    // lstm
-  bool stays;  // the state is left as it is
+  bool stays;  // the state is left unchanged
 };
 
-// One step: `hidden` [rows, width] are the rows' h (not necessarily in the same memory), row_of(i) row i. `value`: as
-// RunLayer. A team shares the products, into memory.gates of all; what follows is cheap, and each does all of it.
+// One step: `hidden` [rows, width] are the rows' h (not necessarily in the same memory), row_of(i) is row i. `value`:
+// see RunLayer. A team shares the matmuls, which write to one memory.gates; each worker does the cheap rest itself.
 template <typename RowOf>
 Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, const float* hidden, uint32_t rows,
                 uint32_t value, RowOf row_of) {
   const CellSpec& cell = op.cell;
   const CellKernels& kernels = run.kernels->recurrent.of[static_cast<uint32_t>(cell.gate)];
   const size_t width = cell.width, made = cell.resets_first ? 2 * width : cell.gates() * width;
-  // A product that fails ends no step: the others of a team wait at the next one.
+  // A failed matmul does not end the step early: the other workers of the team wait at the next one.
   Status status = RunLayerTogether(op, run, 0, hidden, rows, value, memory.gates);
   float* candidates = memory.gates + rows * made;
   if (cell.gru() && cell.resets_first) {

@@ -1,4 +1,4 @@
-// Values side by side: a row of the output is the rows of the inputs, one after the other.
+// Concatenates values by columns: a row of the output is the inputs' rows one after another.
 #include <string.h>
 
 #include "runtime/blob/operands.h"

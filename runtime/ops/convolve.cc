@@ -1,6 +1,6 @@
-// Depthwise convolution along the rows of a segment, or over the neighbours that a table names (those of a pixel, in
-// two dimensions): a column has weights of its own, and sees no other column. Over cached rows it goes on with those of
-// former runs, and then sees none that comes after a row: so a text in pieces has the bits of the whole.
+// Depthwise convolution along the rows of a segment, or over the neighbours that a table names (e.g. of a pixel, in two
+// dimensions): each column has separate weights and does not depend on other columns. Over cached rows it continues the
+// rows of earlier runs and is causal, so a sequence processed in pieces has the same bits as the whole sequence.
 #include <string.h>
 
 #include <algorithm>
@@ -18,13 +18,13 @@ struct ConvolveOp : Op {
   const float *weights = nullptr, *bias = nullptr;
   uint32_t taps = 1, before = 0;
   bool cached = false;
-  uint32_t parts = 1;  // of a cached row, as `append` stores it
-  RowTable table;      // without indices: neighbours are the rows around
+  uint32_t parts = 1;  // parts of a cached row, as `append` stores it
+  RowTable table;      // without indices: neighbours are the adjacent rows
 
   StoredRows StoredAs(DType type) const { return {type, output.width, parts}; }
 };
 
-// The rows stand in pages, stored by an append.
+// The rows are stored in pages by an `append`.
 Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   const SpaceRecord& space = view.InputSpace(0);
   if (op->output.space != space.source) {
@@ -71,8 +71,8 @@ Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   return CheckF32(view, 0, reporter);
 }
 
-// Where a row's neighbours lie; then, if they may be stored in a shorter type, the last of them as f32, or a row of
-// zeros for those that a table does not name.
+// Layout of scratch: pointers to a row's neighbours; then the last neighbours as f32 if they may be stored in a shorter
+// type, or a row of zeros for neighbours that a table omits.
 size_t PointerBytes(const ConvolveOp& op) { return RoundUp(size_t{op.taps} * sizeof(const float*), kAlignment); }
 
 uint64_t Scratch(const ConvolveOp& op, uint32_t /*tile_rows*/) {
@@ -80,7 +80,7 @@ uint64_t Scratch(const ConvolveOp& op, uint32_t /*tile_rows*/) {
   return PointerBytes(op) + uint64_t{rows} * op.output.width * sizeof(float);
 }
 
-// The rows of one segment as f32.
+// Reads the rows of one segment as f32.
 class SegmentRows {
  public:
   SegmentRows(const ConvolveOp& op, const OpRun& run, uint32_t segment)
@@ -96,7 +96,7 @@ class SegmentRows {
     rows_ = op.cached ? all : all + run.SegmentsOf(op.inputs[0]).offsets[segment] * row_bytes_;
   }
 
-  // Makes a row ready for At, until `taps` later ones are.
+  // Makes a row available to At, until `taps` later rows have been read.
   void Read(size_t position) const {
     if (stored_.type == DType::kF32) return;
     const uint8_t* row = Stored(position);
@@ -125,7 +125,7 @@ class SegmentRows {
   StoredRows stored_;
   const uint8_t* rows_;
   size_t row_bytes_;
-  const KeyPages* pages_ = nullptr;  // null: rows follow each other
+  const KeyPages* pages_ = nullptr;  // null: rows are contiguous
   const uint32_t* table_ = nullptr;
   float* converted_ = nullptr;
 };

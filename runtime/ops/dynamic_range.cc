@@ -1,4 +1,4 @@
-// What lies more than `range` below the largest number of its segment becomes that bound.
+// Limits the dynamic range of a segment: values below (maximum of the segment - `range`) become this bound.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/operands.h"
 #include "runtime/kernels/kernels.h"

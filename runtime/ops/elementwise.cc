@@ -1,4 +1,4 @@
-// Operations element by element: add, activate, gate, scale.
+// Elementwise operations: add, activate, gate, scale.
 #include <math.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Status RunAdd(const Op& op, const OpRun& run) {
   return kOk;
 }
 
-// An attribute that is a limit: 0 where there is none.
+// Reads the attribute that is a limit; 0 if it is absent.
 Status ReadLimit(const OpView& view, Reporter& reporter, float* limit) {
   *limit = view.F32(Attribute::kLimit, 0.0f);
   return *limit >= 0.0f ? kOk : reporter.Fail(FOVEA_E_OP, "a limit cannot be negative");
@@ -60,9 +60,9 @@ Status RunActivate(const ActivateOp& op, const OpRun& run) {
 
 struct GateOp : Op {
   Activation activation = Activation::kNone;
-  bool narrow_a = false, narrow_b = false;  // one number for all columns of the other
+  bool narrow_a = false, narrow_b = false;  // this input has one number for all columns
   float limit = 0.0f, shift = 0.0f;
-  bool changes = false;  // a and b, by these
+  bool changes = false;  // a and b are changed by limit and shift first
 };
 constexpr Attribute kGateAttributes[] = {Attribute::kActivation, Attribute::kLimit, Attribute::kShift};
 
@@ -109,7 +109,7 @@ void GateByNumbers(const GateOp& op, const OpRun& run) {
   }
 }
 
-// Some elements at a time, so that what they become first stays near.
+// A block of elements at a time, so that intermediate values stay in cache.
 void GateBounded(const GateOp& op, const OpRun& run) {
   const ElementwiseKernels& kernels = run.kernels->elementwise;
   const auto gate = run.kernels->activation.gate[static_cast<uint32_t>(op.activation)];

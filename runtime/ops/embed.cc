@@ -1,4 +1,4 @@
-// y = scale * sum of table[i][ids[i]]. Ids were checked against the tables when the run began.
+// y = scale * sum over i of table[i][ids[i]]. Ids are checked against the tables when a run begins.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/operands.h"
 #include "runtime/kernels/kernels.h"
@@ -8,9 +8,9 @@ namespace fovea {
 namespace {
 
 struct Table {
-  const uint8_t *rows, *scales;  // scales: null where the type has none
+  const uint8_t *rows, *scales;  // scales: null if the type has none
   DType type;
-  uint32_t count;  // of rows
+  uint32_t count;  // number of rows
   uint32_t ids;    // the input of the program that holds them
 };
 

@@ -1,5 +1,5 @@
-// All rows of a child space that lie in chosen rows of its parent: the tokens of chosen sentences. Their indices are
-// ascending; each chosen row is a segment of them.
+// Chooses all rows of a child space whose parent row is chosen: e.g. the tokens of chosen sentences. Their indices are
+// ascending; each chosen row becomes a segment of them.
 #include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
@@ -13,7 +13,7 @@ struct ExpandOp : Op {
 Status Lower(const OpView& view, Reporter& reporter, ExpandOp* op) {
   FOVEA_TRY(CheckSelection(view, 0, view.InputSpace(0).source, reporter));
   op->output.width = op->inputs[0].width;
-  // So its source is a child of the space that the indices were chosen from.
+  // Hence its source is a child of the space that the indices were chosen from.
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kSelected || space.parent != op->inputs[0].space) {
     return reporter.FailSpace("output's space must be a selected child of the indices'", op->inputs[0].space,

@@ -1,5 +1,5 @@
-// Linear layers of experts: each row goes through those of its best experts alone. Rows of a tile are grouped by
-// expert, so that the weights of one are read once for all rows that chose it.
+// Linear layers of a mixture of experts (MoE): each row is routed to its best experts only. Rows of a tile are grouped
+// by expert, so that an expert's weights are read once for all rows that chose it.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -16,13 +16,13 @@ struct ExpertsOp : Op {
   OpLayer layer;
   ExpertsKind kind = ExpertsKind::kApart;
   uint32_t experts = 0, chosen = 0;
-  uint32_t read = 0, made = 0;  // columns of one expert's product
+  uint32_t read = 0, made = 0;  // input and output columns of one expert
   bool integers = false;
 
   bool apart() const { return kind == ExpertsKind::kApart; }
 };
 
-// Which experts there are, how many a row chooses, and what each reads and makes.
+// Checks the numbers of experts, of experts chosen per row, and of columns that an expert reads and writes.
 Status CheckCounts(const OpView& view, Reporter& reporter, ExpertsOp* op) {
   op->experts = view.U32(Attribute::kExperts, 0);
   op->chosen = view.U32(Attribute::kTopK, 0);
@@ -60,12 +60,12 @@ Status Lower(const OpView& view, Reporter& reporter, ExpertsOp* op) {
 
 struct Memory {
   uint32_t* experts;    // [rows, chosen], best first
-  float* weights;       // the same: of sums
+  float* weights;       // [rows, chosen]: weights of the sums
   float* softmax;       // [experts]
-  uint32_t* ends;       // [experts + 1]: where in `order` those who chose an expert begin, then where they end
+  uint32_t* ends;       // [experts + 1]: where an expert's choices begin in `order`, later where they end
   uint32_t* order;      // [rows * chosen]: row * chosen + place, by expert
-  float* x;             // [rows, read]: rows of one expert; or
-  int8_t* quantized;    // .. as integers
+  float* x;             // [rows, read]: input rows of one expert, or
+  int8_t* quantized;    // ... quantized
   QuantParams* params;  // [rows + kGemmExtraParams]
   float* y;             // [rows, made]
 };
@@ -95,8 +95,8 @@ uint64_t Scratch(const ExpertsOp& op, uint32_t tile_rows) {
   return arena.needed();
 }
 
-// The experts with the highest scores, the best first; of equal ones that with the lower number. Always different ones,
-// whatever the scores are.
+// Chooses the experts with the highest scores, best first; ties go to the lower number. The chosen experts are distinct
+// regardless of the scores (NaN included).
 void Choose(const float* scores, const ExpertsOp& op, uint32_t* best) {
   uint32_t count = 0;
   for (uint32_t e = 0; e < op.experts; ++e) {
@@ -120,7 +120,7 @@ void Weigh(const ExpertsOp& op, const OpRun& run, const Memory& memory) {
   }
 }
 
-// Sorts the choices of all rows by expert. Those of an expert end at ends[e].
+// Sorts the choices of all rows by expert. The choices of expert e then end at ends[e].
 void Group(const ExpertsOp& op, uint32_t choices, const Memory& memory) {
   memset(memory.ends, 0, (size_t{op.experts} + 1) * sizeof(uint32_t));
   for (uint32_t i = 0; i < choices; ++i) ++memory.ends[memory.experts[i] + 1];
@@ -128,12 +128,12 @@ void Group(const ExpertsOp& op, uint32_t choices, const Memory& memory) {
   for (uint32_t i = 0; i < choices; ++i) memory.order[memory.ends[memory.experts[i]]++] = i;
 }
 
-// Some columns of an expert's product.
+// A range of columns of an expert's output.
 struct Columns {
   uint32_t begin, end;
 };
 
-// What this worker makes of a product that is number `place` of its row.
+// The columns that this worker computes of a row's expert number `place`.
 Columns ColumnsOf(const ExpertsOp& op, const OpRun& run, uint32_t place) {
   if (!op.apart()) return {run.column_begin, run.column_end};
   const uint32_t first = place * op.made, last = first + op.made;
@@ -142,7 +142,7 @@ Columns ColumnsOf(const ExpertsOp& op, const OpRun& run, uint32_t place) {
   return begin < end ? Columns{begin - first, end - first} : Columns{0, 0};
 }
 
-// What an expert reads of the choices `order`.
+// Gathers an expert's input rows for the choices `order`.
 GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count) {
   const size_t read = op.read;
   if (op.apart() && op.integers) {
@@ -164,7 +164,7 @@ GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, co
   return {count, memory.x, memory.quantized, memory.params};
 }
 
-// Puts the products of the choices `order` where they belong.
+// Scatters an expert's output rows to the destinations of the choices `order`.
 void Scatter(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count,
              Columns columns) {
   const size_t width = columns.end - columns.begin;
@@ -183,7 +183,7 @@ Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, ui
   const Linear& linear = *op.layer.linear;
   const uint32_t end = memory.ends[expert];
   for (uint32_t at = expert == 0 ? 0 : memory.ends[expert - 1], next; at < end; at = next) {
-    // Choices of which the same columns are wanted: all, unless workers share columns.
+    // Choices that need the same columns: all, unless workers share columns.
     const Columns columns = ColumnsOf(op, run, memory.order[at] % op.chosen);
     for (next = at + 1; next < end; ++next) {
       const Columns other = ColumnsOf(op, run, memory.order[next] % op.chosen);
@@ -198,7 +198,7 @@ Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, ui
   return kOk;
 }
 
-// Sums are taken in the order of the experts' numbers, whatever rows are together.
+// Sums run in the order of the experts' numbers, regardless of which rows share a tile.
 Status Run(const ExpertsOp& op, const OpRun& run) {
   Arena arena(run.scratch, SIZE_MAX);
   const Memory memory = TakeMemory(arena, op, run.rows());

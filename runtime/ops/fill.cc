@@ -1,4 +1,4 @@
-// One constant row for every row of a space: a learned query.
+// Fills every row of a space with one constant row, e.g. a learned query.
 #include <string.h>
 
 #include "runtime/blob/operands.h"

@@ -1,4 +1,4 @@
-// Between a space and rows selected from it: gather takes them out (ids, too), merge puts them back.
+// Moves rows between a space and a selection of it: `gather` copies them out (also ids), `merge` puts them back.
 #include <string.h>
 
 #include "runtime/blob/operands.h"

@@ -1,6 +1,6 @@
-// Locality-sensitive hashing by random rotations (Reformer, arXiv 2001.04451): in each round a head's vector x falls
-// into the bucket whose direction is nearest, arg max of [x R, -x R]. With two factors of buckets there is a rotation
-// for each, and the buckets are counted as first + buckets * second.
+// Locality-sensitive hashing by random rotations (Reformer, arXiv 2001.04451): in each round a head's vector x is
+// assigned to the bucket of the nearest direction, argmax of [x R, -x R]. If the number of buckets has two factors,
+// there is a rotation for each, and a bucket's number is first + buckets * second.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -13,13 +13,13 @@ namespace {
 
 constexpr uint32_t kMostRounds = 64, kMostBuckets = 1u << 16;
 
-// The output of this operation has a column for each head and round.
+// The output has a column for each head and round.
 struct HashOp : Op {
-  uint32_t parts = 1, rounds = 1;  // of a row: heads
+  uint32_t parts = 1, rounds = 1;  // parts of a row are heads
   uint32_t buckets = 0, more = 0;
-  const float* rotations = nullptr;  // by head, round, factor
+  const float* rotations = nullptr;  // ordered by head, round, factor
 
-  // The directions of a round, and of a head.
+  // Number of directions of a round, and of a head.
   size_t of_round() const { return size_t{buckets / 2} + more / 2; }
   size_t of_part() const { return rounds * of_round(); }
   size_t depth() const { return inputs[0].width / parts; }
@@ -47,7 +47,7 @@ Status Lower(const OpView& view, Reporter& reporter, HashOp* op) {
   return CheckFloats(view, 0, static_cast<uint32_t>(rows), op->inputs[0].width / op->parts, reporter);
 }
 
-// Rows that are multiplied with a head's rotations at once: enough to spread the reading of the rotations.
+// Rows multiplied by a head's rotations at once: enough to amortize reading the rotations.
 constexpr uint32_t kBlockRows = 16;
 
 uint64_t Scratch(const HashOp& op, uint32_t tile_rows) {
@@ -55,8 +55,8 @@ uint64_t Scratch(const HashOp& op, uint32_t tile_rows) {
   return row * sizeof(float) * (tile_rows < kBlockRows ? tile_rows : kBlockRows);
 }
 
-// The bucket of `count` products: the largest, or count + the smallest if its negative is larger. The positive ones
-// come first, and the first of equal ones counts. A product that is no number is never taken, unless it is the first.
+// The bucket for `count` products: the index of the largest, or count + the index of the smallest if its negative is
+// larger. Ties go to the positive products, then to the lower index. NaN is never chosen unless it is the first one.
 uint32_t Nearest(const float* products, uint32_t count) {
   uint32_t high = 0, low = 0;
   for (uint32_t i = 1; i < count; ++i) {
@@ -66,7 +66,7 @@ uint32_t Nearest(const float* products, uint32_t count) {
   return -products[low] > products[high] ? count + low : high;
 }
 
-// After the copied parts of the rows: products[row, i] = head's part of the row . rotation i.
+// Stored after the copied parts of the rows: products[row, i] = dot product of the head's part and rotation i.
 void Multiply(const HashOp& op, const OpRun& run, uint32_t head, uint32_t first_row, uint32_t rows, float* copied) {
   const size_t width = op.inputs[0].width, depth = op.depth(), rotations = op.of_part();
   float* products = copied + rows * depth;

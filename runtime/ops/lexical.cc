@@ -1,10 +1,10 @@
-// How well each segment of a document fits the document's query by its words alone. Terms are ids; N segments s of
-// |s| ids, n on average, df(t) of them with term t, tf(t, s) times in s; the query has it qf(t) times.
+// Lexical relevance of each segment of a document to the document's query. Terms are ids; there are N segments s of |s|
+// ids, n on average; term t occurs in df(t) segments, tf(t, s) times in s and qf(t) times in the query.
 //
 //   bm25:  sum over t of qf idf tf (k1 + 1) / (tf + k1 (1 - b + b |s| / n)),  idf = ln(1 + (N - df + 0.5) / (df + 0.5))
 //   tfidf: cosine of the vectors tf idf and qf idf over all terms,            idf = ln((1 + N) / (1 + df)) + 1
 //
-// idf may be a constant instead, by id. Without a term in common the score is 0.
+// idf may instead be a constant table indexed by id. The score is 0 if no term is shared.
 #include <math.h>
 #include <string.h>
 
@@ -18,11 +18,11 @@ namespace {
 struct LexicalOp : Op {
   LexicalKind kind = LexicalKind::kBm25;
   float k1 = 1.2f, b = 0.75f;
-  const float* idf = nullptr;  // by id, or null
-  uint32_t idf_count = 0;      // of it
-  uint32_t ids_of[2] = {};     // inputs of the program that hold the ids
+  const float* idf = nullptr;  // indexed by id, or null
+  uint32_t idf_count = 0;      // entries of idf
+  uint32_t ids_of[2] = {};     // the program's inputs that hold the ids
 
-  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // count, not only those of the query
+  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // whether all terms count, or only the query's
 };
 
 Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
@@ -53,27 +53,27 @@ Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
 
 struct Term {
   int32_t id;
-  uint32_t in_query;  // how often
-  uint32_t segments;  // that have it; with in_query 0: nothing is here
-  uint32_t last;      // segment that had it, counted from 1
-  uint32_t count;     // in that segment
+  uint32_t in_query;  // qf: occurrences in the query
+  uint32_t segments;  // df: segments that have it; 0 with in_query 0: free
+  uint32_t last;      // last segment that had it, counted from 1
+  uint32_t count;     // occurrences in that segment
   float idf;
 };
-constexpr uint64_t kSpread = 2;  // places for each term
+constexpr uint64_t kSpread = 2;  // table entries per term
 
 uint64_t ScratchOfSpaces(const LexicalOp& op, const SpaceLimits* spaces) {
   const uint64_t ids = op.all_terms() ? spaces[op.inputs[0].space].max_rows : 0;
   return (spaces[op.inputs[1].space].max_rows + ids) * kSpread * sizeof(Term);
 }
 
-// Terms by id, in places one after the other from the one that the id's bits say.
+// Hash table of terms by id, with linear probing.
 class Terms {
  public:
   Terms(void* memory, uint64_t most) : terms_(static_cast<Term*>(memory)), count_(most * kSpread) {
     if (count_ != 0) memset(memory, 0, count_ * sizeof(Term));
   }
 
-  // The term of an id, or the free place for it; null where no place can be.
+  // The term of an id, or the free entry for it; null if the table has no entries.
   Term* Find(int32_t id) const {
     if (count_ == 0) return nullptr;
     uint64_t place = (uint64_t{static_cast<uint32_t>(id) * 2654435769u} * count_) >> 32;
@@ -154,7 +154,7 @@ class Document {
     query_norm_ = sqrt(query);
   }
 
-  // How often the term has come in segment s before.
+  // Number of occurrences of the term in segment s so far.
   uint32_t Before(Term& term, uint32_t s) const {
     if (term.last != s - begin_ + 1) term.count = 0;
     term.last = s - begin_ + 1;
@@ -167,7 +167,7 @@ class Document {
     const double length = segments_[s + 1] - segments_[s];
     const double slow = k1 * (1 - b + b * length / (mean > 0 ? mean : 1));
     const auto worth = [&](uint32_t count) { return count == 0 ? 0 : count * (k1 + 1) / (count + slow); };
-    double score = 0;  // of as many as have come so far
+    double score = 0;  // for the occurrences so far
     ForEachTerm(s, [&](Term& term) {
       const uint32_t before = Before(term, s);
       score += double{1} * term.in_query * term.idf * (worth(before + 1) - worth(before));
@@ -176,7 +176,7 @@ class Document {
   }
 
   double TfIdf(uint32_t s) const {
-    double norm = 0, product = 0;  // of as many as have come so far
+    double norm = 0, product = 0;  // for the occurrences so far
     ForEachTerm(s, [&](Term& term) {
       const double square = double{term.idf} * term.idf;
       norm += square * (2.0 * Before(term, s) + 1);

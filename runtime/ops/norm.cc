@@ -1,5 +1,5 @@
-// Layer norm and RMS norm of each row, or of each head of a row by itself, with one weight for all heads or one for
-// each.
+// Layer norm and RMS norm of each row, or of each head of a row separately, with one weight for all heads or one per
+// head.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/operands.h"
 #include "runtime/kernels/kernels.h"
@@ -10,8 +10,8 @@ namespace {
 
 struct NormOp : Op {
   NormKind kind = NormKind::kLayer;
-  uint32_t parts = 1;    // of a row: they lie one after the other, each normed by itself
-  uint32_t weights = 1;  // 1, or as many as parts
+  uint32_t parts = 1;    // consecutive parts of a row, each normalized separately
+  uint32_t weights = 1;  // 1, or equal to parts
   float epsilon = 1e-5f, weight_offset = 0.0f;
   const float *weight = nullptr, *bias = nullptr;
 };
@@ -36,7 +36,7 @@ Status Lower(const OpView& view, Reporter& reporter, NormOp* op) {
 
 Status Run(const NormOp& op, const OpRun& run) {
   const size_t width = op.output.width / op.parts, parts = size_t{run.rows()} * op.parts;
-  const size_t step = op.weights == 1 ? parts : 1;  // parts that have one weight after the other
+  const size_t step = op.weights == 1 ? parts : 1;  // consecutive parts that share a weight
   for (size_t part = 0; part < parts; part += step) {
     const size_t at = part * width, own = part % op.weights * width;
     const float* weight = op.weight == nullptr ? nullptr : op.weight + own;

@@ -1,4 +1,4 @@
-// Rows to unit length, or divided by a length that a second input says, and rows to probabilities.
+// Scales rows to unit length, divides them by lengths from a second input, or turns them into probabilities.
 #include <math.h>
 
 #include "runtime/blob/attributes.h"

@@ -45,7 +45,7 @@ Status LowerLayer(const OpView& view, uint32_t rows, uint32_t width, Reporter& r
 
 namespace {
 
-// What these weights are from row `begin` on.
+// These weights from row `begin` on.
 GemmWeights After(const GemmWeights& weights, uint64_t begin) {
   const GemmShape& shape = weights.shape;
   const auto at = [](const void* from, uint64_t bytes) { return static_cast<const uint8_t*>(from) + bytes; };

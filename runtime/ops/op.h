@@ -1,5 +1,5 @@
-// What an operation is to the rest of the runtime. Its records are lowered once, when a model is made, to a plain
-// struct (`Op`, extended by each operation with its own parameters); planning, placing and running read that struct.
+// The interface of an operation to the rest of the runtime. Its records are lowered once, when a model is made, to a
+// plain struct (`Op`, extended by each operation with its parameters); planning, placing and running read that struct.
 #ifndef FOVEA_RUNTIME_OPS_OP_H_
 #define FOVEA_RUNTIME_OPS_OP_H_
 
@@ -21,34 +21,34 @@
 
 namespace fovea {
 
-// Rows of a space as they are bound now.
+// Rows of a space as currently bound. A space is a ragged batch dimension; a segment is one sequence of it.
 struct SpaceRows {
   Segments segments;
   uint32_t rows;
-  const uint32_t* starts;  // position of each segment's first row, where it goes on with rows of former runs; null: 0
-  const KeyPages* pages;   // of a cached space: where its rows lie
-  // Of a cached space: the type that all of its values have in this session; kBlobNone: each as the program says.
+  const uint32_t* starts;  // position of each segment's first row if it continues rows of earlier runs; null: 0
+  const KeyPages* pages;   // cached spaces (KV cache): the pages that hold the rows
+  // Cached spaces: the type of all values of the space in this session; kBlobNone: each value's type in the program.
   uint32_t type = kBlobNone;
 };
 
-// The most that a space can hold in a session.
+// Capacity of a space in a session.
 struct SpaceLimits {
   uint32_t max_rows = 0, max_segments = 0, max_segment_rows = 0;
 };
 
-// What a tile of an operation's work is counted in.
+// The unit in which tiles of an operation's work are counted.
 enum class Unit : uint32_t {
   kRows,      // rows of the output's space
-  kSegments,  // segments of the first input's space; reads and writes all rows of its segments, all inputs from row 0
+  kSegments,  // segments of the first input's space; reads and writes all rows of these segments, all inputs from row 0
   kAll,       // runs once, over all rows of the first input's space; reads all inputs as a whole
-  kHeads,     // a head, of some rows of the output's space; reads all inputs as a whole, writes its part of these rows
+  kHeads,     // a head, for some rows of the output's space; reads all inputs as a whole, writes its part of these rows
 };
 
-// How several workers share a step if they work on the same rows.
+// How several workers share an operation if they work on the same rows.
 enum class Share : uint32_t {
-  kEach,     // they do not: each does all of it, for itself
-  kFirst,    // they do not: the first does it
-  kColumns,  // by columns, of each input as wide as the output only those
+  kEach,     // they do not: each worker does all of it for itself
+  kFirst,    // they do not: the first worker does it
+  kColumns,  // by columns; of inputs as wide as the output a worker reads only its columns
   kProduct,  // by columns of the output of layer 0; inputs are read as a whole
   kHeads,    // by key/value heads
 };
@@ -60,25 +60,25 @@ struct OpValue {
   uint32_t index;  // in the program
   uint32_t space;
   uint32_t width;
-  uint32_t row_bytes;  // from a row to the next
+  uint32_t row_bytes;  // distance between consecutive rows
   DType type;
-  bool whole;  // inputs: read in rows other than the ones that are written
+  bool whole;  // inputs: also read in rows other than the ones that are written
 };
 
-// A linear layer of the model: distinct rows of a pair of weight and bias tensor, nearly always all of them. Or several
-// of one shape, one below the other in these tensors: the layers of experts.
+// A linear layer of the model: a distinct range of rows of a weight and a bias tensor, nearly always all rows. Or
+// several layers of one shape, concatenated by rows in these tensors: the experts of a mixture of experts (MoE).
 struct Linear {
-  GemmWeights weights;  // of the first
+  GemmWeights weights;  // the first layer's
   uint32_t count;
   const GemmBackend* backend;
   const void* packed;  // null: used in place
-  uint32_t op;         // in Model::gemm_ops
+  uint32_t op;         // index in Model::gemm_ops
 
   GemmWeights WeightsAt(uint32_t i) const;
   const void* PackedAt(uint32_t i) const;
   uint64_t packed_bytes() const { return PackedBytes(*backend, weights.shape, count); }
 
-  // Of `count` layers, each aligned.
+  // Packed size of `count` layers, each aligned.
   static uint64_t PackedBytes(const GemmBackend& backend, const GemmShape& shape, uint32_t count) {
     const uint64_t one = backend.packed_bytes(shape);
     return RoundUp(one, kAlignment) * (count - 1) + one;
@@ -88,11 +88,11 @@ struct Linear {
 // A linear layer of an operation: rows [begin, end) of its tensor 0, the weight, and of its tensor 1, the bias.
 struct OpLayer {
   uint32_t begin, end;
-  uint32_t count = 1;              // layers that share out these rows
-  uint32_t number = kBlobNone;     // of the model's
-  const Linear* linear = nullptr;  // set when all operations are lowered
+  uint32_t count = 1;              // layers that divide these rows evenly
+  uint32_t number = kBlobNone;     // index among the model's linear layers
+  const Linear* linear = nullptr;  // set once all operations are lowered
 };
-inline constexpr uint32_t kMaxLayers = 2;  // of one operation
+inline constexpr uint32_t kMaxLayers = 2;  // per operation
 
 struct OpDef;
 
@@ -103,46 +103,46 @@ struct Op {
   OpValue output{};
   uint32_t input_count = 0, layer_count = 0;
   Unit unit = Unit::kRows;
-  uint32_t heads = 0, kv_heads = 0;  // of Unit::kHeads and Share::kHeads: how many there are
+  uint32_t heads = 0, kv_heads = 0;  // Unit::kHeads and Share::kHeads: number of heads
 
-  // Memory after an operation's own struct of `bytes`, see OpDef::bytes_per_input.
+  // Memory after an operation's struct of `bytes` bytes, see OpDef::bytes_per_input.
   void* PerInput(size_t bytes) { return reinterpret_cast<uint8_t*>(this) + bytes; }
 };
 
-// ---- A run of it ----
+// ---- A run of an operation ----
 
-// The input rows of one worker's tile, quantized once however many linear layers read them.
+// The input rows of one worker's tile, quantized once even if several linear layers read them.
 struct QuantizedTile {
-  uint32_t value = kBlobNone;  // whose rows these are; kBlobNone: nothing
+  uint32_t value = kBlobNone;  // the value that these rows belong to; kBlobNone: empty
   int8_t* rows = nullptr;
   QuantParams* params = nullptr;
 };
 
-// Workers that do one operation together, product by product: all call the operation for the same tile.
+// Workers that run one operation together, matmul by matmul: all call the operation for the same tile.
 struct Team {
   uint32_t worker = 0, workers = 1;
   Meeting* meeting = nullptr;
   uint32_t* met = nullptr;  // for Meeting::Meet
-  void* scratch[2] = {};    // of the first two workers, as large as their own
+  void* scratch[2] = {};    // the first two workers' scratch, as large as OpRun::scratch
 };
 
-// One tile of an operation, rows [row_begin, row_end) or as many segments. Inputs that it reads row by row and the
-// output point to row `row_begin`, others to row 0; of other units than rows all do. By heads: [head_begin, head_end).
+// One tile of an operation, rows or segments [row_begin, row_end). Row-local inputs and the output point to row
+// `row_begin`, the remaining inputs to row 0; all to row 0 if the unit is not rows. By heads: [head_begin, head_end).
 struct OpRun {
   const Kernels* kernels;
-  const SpaceRows* spaces;  // of the model
+  const SpaceRows* spaces;  // all spaces of the model
   uint32_t row_begin, row_end;
   uint32_t head_begin, head_end;
-  uint32_t column_begin, column_end;  // of the output; Share::kColumns and kProduct: others are not touched
-  uint32_t tile_rows;                 // by heads: what scratch is for, as the tile may have more rows
+  uint32_t column_begin, column_end;  // Share::kColumns and kProduct: the output columns to write
+  uint32_t tile_rows;                 // by heads: rows that scratch is sized for; the tile may have more
   const void* const* inputs;
   float* output;      // or int32_t, see OpDef::output
-  uint32_t* offsets;  // operations that choose rows: those of the output's space, to be filled
+  uint32_t* offsets;  // operations that choose rows: offsets of the output's space, to be filled
   void* scratch;
-  const void* placed;  // what OpDef::place made
+  const void* placed;  // written by OpDef::place
   QuantizedTile* quantized;
-  void* const* operators;     // this worker's, by Linear::op
-  const WeightSink* weights;  // attention: where a tap wants the weights, or null
+  void* const* operators;     // this worker's, indexed by Linear::op
+  const WeightSink* weights;  // attention: where a tap receives the attention map, or null
   Team team;                  // OpDef::together
 
   uint32_t rows() const { return row_end - row_begin; }
@@ -150,14 +150,14 @@ struct OpRun {
   const int32_t* Indices(uint32_t i) const { return static_cast<const int32_t*>(inputs[i]); }
   int32_t* indices_made() const { return reinterpret_cast<int32_t*>(output); }
   const Segments& SegmentsOf(const OpValue& value) const { return spaces[value.space].segments; }
-  // How rows of a value of a cached space are stored in this session.
+  // The type in which rows of a value of a cached space are stored in this session.
   DType TypeOf(const OpValue& value) const {
     const uint32_t type = spaces[value.space].type;
     return type == kBlobNone ? value.type : DType(type);
   }
   size_t CountOf(const OpValue& value) const { return size_t{rows()} * value.width; }
 
-  // Calls f(first, count) for the elements of an output in columns [column_begin, column_end): at once if that is all.
+  // Calls f(first, count) for the elements of an output in columns [column_begin, column_end); once if these are all.
   template <typename F>
   void ForElements(const OpValue& output_value, F f) const {
     const size_t width = output_value.width, columns = column_end - column_begin;
@@ -166,9 +166,9 @@ struct OpRun {
   }
 };
 
-// ---- What each operation says of itself ----
+// ---- The definition of an operation ----
 
-// A bound on ids: those of input `value` of the program are below `limit`.
+// A bound on ids: all ids of input `value` of the program are below `limit`.
 struct IdLimit {
   uint32_t value, limit;
 };
@@ -179,7 +179,7 @@ struct SegmentLimit {
 };
 
 inline constexpr uint32_t kAnyNumber = 0xffffffff;
-inline constexpr uint32_t kMaxFormerInputs = 11;  // that OpDef::former_inputs writes
+inline constexpr uint32_t kMaxFormerInputs = 11;  // capacity of OpDef::former_inputs' output
 
 // A range of an operation's inputs, by number.
 struct InputRange {
@@ -197,43 +197,43 @@ struct AttributeList {
 };
 
 struct OpDef {
-  uint32_t bytes, bytes_per_input;  // of its struct, and of what follows it for each input
+  uint32_t bytes, bytes_per_input;  // size of its struct, and of the memory after it per input
   OperandCounts operands;
   AttributeList attributes;
-  InputRange whole;   // inputs that it reads in rows other than the ones it writes
+  InputRange whole;   // inputs that are also read in rows other than the ones written
   InputRange cached;  // inputs that may be in a cached space
-  DType output;       // element type of the result, unless `lower` sets another one
+  DType output;       // element type of the result unless `lower` sets another one
   Unit unit;
   bool keeps_type;  // the result has the type of the first input
-  bool chooses;     // of unit kAll: it determines which rows the output's space, a selected one, has in this run
-  bool appends;     // of unit kRows, of its input's space: it writes to a cached space, which no other operation does
+  bool chooses;     // unit kAll: determines the rows of the output's space, a selected one, in this run
+  bool appends;     // unit kRows, of the input's space: writes to a cached space; only `append` does
   Share share;
-  bool together;  // can be done by a Team
+  bool together;  // can be run by a Team
 
   // Infers the result's width (and type, where `output` does not give it) from inputs, tensors and attributes, checks
-  // them and the result's space against each other, and fills the struct at `memory` (64-aligned), which begins as
-  // `op`. Counts of operands and attributes, and what they refer to, are known to be right. With OpView::shapes_only it
-  // reads no contents of tensors: the converter then takes from it what the operation makes.
+  // them and the result's space against each other, and fills the struct at `memory` (64-byte aligned), which begins
+  // with `op`. Counts of operands and attributes, and their references, have been checked. With OpView::shapes_only it
+  // reads no contents of tensors: the converter takes the result's width and type from it.
   Status (*lower)(const OpView&, const Op& op, void* memory, Reporter&);
   Status (*run)(const Op&, const OpRun&);
-  // The others may be null.
-  // For records that were written before inputs had numbers: attributes announced optional ones, in order. Writes the
+  // The function pointers below may be null.
+  // For records written before inputs had numbers, when attributes announced the optional inputs in order. Writes the
   // value of each input by number; *count is 0 if the record has numbers.
   Status (*former_inputs)(const OpView&, Reporter&, uint32_t* inputs, uint32_t* count);
-  double (*flops_per_row)(const Op&);  // one per element of the output
-  // Bytes of scratch of one worker, for a tile; and those that grow with the spaces, by number.
+  double (*flops_per_row)(const Op&);  // null: one per element of the output
+  // Bytes of one worker's scratch: for a tile, and the part that depends on the spaces' limits (indexed by space).
   uint64_t (*scratch)(const Op&, uint32_t tile_rows);
   uint64_t (*scratch_of_spaces)(const Op&, const SpaceLimits* spaces);
-  // What the limits of a session decide, made when it is placed: of all workers, for tiles of up to `tile_rows` rows.
+  // Data derived from a session's limits when it is placed: shared by workers, for tiles of at most `tile_rows` rows.
   uint64_t placed_bytes;
   void (*place)(const Op&, uint32_t tile_rows, void* memory);
   SegmentLimit (*segment_limit)(const Op&);
-  // How many rows of its input's space are chosen at most, in all and of a segment, by one that chooses.
+  // Operations that choose rows: the most rows that are chosen of the input's space, in total and per segment.
   SpaceLimits (*most_chosen)(const Op&, const SpaceLimits& input);
-  IdLimit (*id_limit)(const Op&, uint32_t i);  // of input i; a limit of 0: none
+  IdLimit (*id_limit)(const Op&, uint32_t i);  // for input i; a limit of 0: none
 };
 
-// A function of an operation's own struct as one of Op.
+// Adapts a function of an operation's struct to one of Op.
 template <auto kFunction>
 struct OfOp;
 template <typename Result, typename T, typename... Args, Result (*kFunction)(const T&, Args...)>
@@ -241,7 +241,7 @@ struct OfOp<kFunction> {
   static Result Call(const Op& op, Args... args) { return kFunction(static_cast<const T&>(op), args...); }
 };
 
-// No operation's struct is larger, so that one can be lowered without memory.
+// Upper bound on the size of an operation's struct, so that it can be lowered without an arena.
 inline constexpr size_t kMaxOpBytes = 512;
 
 template <auto kLower>
@@ -258,8 +258,8 @@ struct LowersTo<kLower> {
   }
 };
 
-// lower(view, reporter, T*) and run(const T&, run) of an operation whose unit is a row. `fill` sets the other members,
-// its functions of T as OfOp<f>::Call.
+// An operation with lower(view, reporter, T*) and run(const T&, run) whose unit is a row. `fill` sets the remaining
+// members; functions of T are passed as OfOp<f>::Call.
 template <OpCode kCode, auto kLower, auto kRun, typename Fill>
 constexpr OpDef DefineOp(Fill fill) {
   OpDef def{};
@@ -278,28 +278,28 @@ constexpr OpDef DefineOp() {
 // Null for an unknown code.
 const OpDef* FindOp(uint32_t code);
 
-// The result's width, if a value can have it.
+// Sets the result's width; fails if it exceeds the limit on widths.
 Status MakeWidth(uint64_t width, Reporter&, Op*);
-// CheckElementwise, and the result is as wide as the inputs.
+// CheckElementwise; makes the result as wide as the inputs.
 Status LowerElementwise(const OpView&, Reporter&, Op*);
 
 // ---- Linear layers ----
 
-// CheckLayers, and the operation has them all as its one layer.
+// CheckLayers; makes all rows the operation's only layer.
 Status LowerLayer(const OpView&, uint32_t rows, uint32_t width, Reporter&, Op*, OpLayer*);
-// What the tensors of a layer are; of several, those of the first.
+// The weight and bias of a layer; of the first one if there are several.
 GemmWeights WeightsOf(const OpView&, const OpLayer&);
-// Memory for `rows` rows of `width` as the input of a product; null when counting.
+// Memory for `rows` rows of `width` as the input of a matmul; null when counting.
 float* TakeRows(Arena&, uint64_t rows, uint64_t width);
-// x as the products of a layer take it: quantized if its weights are integers. `value` as below.
+// x as the input of a layer's GEMM: quantized if its weights are integers. `value` as below.
 GemmInput LayerInput(const OpRun&, const GemmShape&, const float* x, uint32_t rows, uint32_t value);
-// Layer i of x. `value`: whose rows of this tile x is, kBlobNone if it is none's: several layers that read the same
-// rows quantize them once.
+// Applies layer i to x. `value`: the value whose rows of this tile x holds, kBlobNone if there is none. With it,
+// several layers that read the same rows quantize them once.
 Status RunLayer(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput&);
-// The same of all columns, which a team shares: when it returns all are there.
+// The same for all columns, which a team shares; on return all columns are complete.
 Status RunLayerTogether(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, float* y);
 
-// Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) that lies in one segment.
+// Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) within one segment.
 template <typename F>
 void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end, F f) {
   uint32_t low = segments.Of(begin);
@@ -312,7 +312,7 @@ void ForEachSegmentPiece(const Segments& segments, uint32_t begin, uint32_t end,
   }
 }
 
-// The same of the rows of a tile, with positions in the whole text: after those of former runs.
+// The same for the rows of a tile, with positions in the whole sequence: they follow the rows of earlier runs.
 template <typename F>
 void ForEachTextPiece(const OpRun& run, const OpValue& value, F f) {
   const SpaceRows& rows = run.spaces[value.space];

@@ -1,5 +1,5 @@
-// Many rows into one: segment i of a space to row i of its parent, or the rows of a segment that a row of a strided
-// space stands for to that row. No rows give zeros.
+// Pools several rows into one: segment i of a space into row i of its parent, or each group of rows of a segment into
+// the row of a strided space that represents the group. No rows give zeros.
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ namespace {
 struct PoolOp : Op {
   PoolKind kind = PoolKind::kFirst;
   bool strided = false;
-  bool rest = false;  // strided: rows that are left out join the last ones of their segment
+  bool rest = false;  // strided: rows that are left out join the last group of their segment
   Strides strides{0, 1, 0};
 };
 
@@ -36,7 +36,7 @@ Status Lower(const OpView& view, Reporter& reporter, PoolOp* op) {
   return ReadChoice(view, Attribute::kKind, "unknown kind of pooling", reporter, &op->kind);
 }
 
-// Rows [begin, end) of x to y.
+// Pools rows [begin, end) of x into y.
 void Pool(const PoolOp& op, const OpRun& run, uint32_t begin, uint32_t end, float* y) {
   const size_t width = op.output.width;
   const auto count = static_cast<float>(end - begin);
@@ -80,7 +80,7 @@ Status Run(const PoolOp& op, const OpRun& run) {
                         const uint32_t first = offsets[segment];
                         const uint64_t length = offsets[segment + 1] - first, used = op.strides.Used(length);
                         for (uint32_t i = 0; i < rows; ++i) {
-                          // A row of the strided space has at least one of the source's.
+                          // A row of the strided space represents at least one source row.
                           const uint64_t begin = op.strides.Source(position + i);
                           const uint64_t end = op.strides.Source(position + i + 1);
                           const uint64_t stop = end < used ? end : op.rest ? length : used;

@@ -1,4 +1,4 @@
-// y = x + table[offset + position of the row in its segment], or x of width 1 + that position.
+// y = x + table[offset + position], or x + position for x of width 1. Positions are within the row's segment.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/operands.h"
 #include "runtime/kernels/kernels.h"
@@ -8,7 +8,7 @@ namespace fovea {
 namespace {
 
 struct PositionOp : Op {
-  const float* table = nullptr;  // from the first position on; null: there is none
+  const float* table = nullptr;  // begins with the first position; null: absent
   uint32_t offset = 0;
   uint32_t positions = 0;
 };

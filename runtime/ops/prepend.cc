@@ -1,5 +1,5 @@
-// Every segment with rows put in front, in the space made for it: constant ones (a class token), or those of the
-// segment of another space (a picture before a text).
+// Prepends rows to every segment, in a space made for this: constant rows (e.g. a class token), or the rows of another
+// space's segment (e.g. an image before text tokens).
 #include <string.h>
 
 #include "runtime/blob/operands.h"
@@ -9,11 +9,11 @@ namespace fovea {
 namespace {
 
 struct PrependOp : Op {
-  const float* rows = nullptr;  // null: those of the second input
-  uint32_t extra = 0;           // of them
+  const float* rows = nullptr;  // null: rows of the second input
+  uint32_t extra = 0;           // rows to prepend
 };
 
-// Segments of the second input are as many as those of the first, each of as many rows as are put in front.
+// Checks that the second input has as many segments as the first, each with `extra` rows.
 Status CheckRows(const OpView& view, const PrependOp& op, Reporter& reporter) {
   FOVEA_TRY(CheckF32(view, 1, reporter));
   const SpaceRecord &front = view.InputSpace(1), &rest = view.InputSpace(0);

@@ -1,5 +1,5 @@
-// What each key receives: its weights, summed over the queries of its segment, for each head. No weight is kept longer
-// than it takes to add it up.
+// Received attention: the attention weights of each key, summed over the queries of its segment, for each head. Weights
+// are discarded once they are added up.
 #include <string.h>
 
 #include <algorithm>
@@ -19,28 +19,28 @@ Status Lower(const OpView& view, Reporter& reporter, ReceivedOp* op) {
     return reporter.FailSpace("output must be in the space of the keys", op->keys().space, op->output.space);
   }
   op->output.width = op->heads;
-  // Heads that share keys are one tile. Nothing is made of values: the first column of the keys stands for them.
+  // Heads that share keys are one tile. Values are not used: the first column of the keys takes their place.
   op->unit = Unit::kHeads;
   op->heads = op->kv_heads;
   op->spec.d_v = 1;
   return kOk;
 }
 
-// Heads that share keys.
+// Number of heads that share keys (GQA).
 uint32_t Group(const ReceivedOp& op) { return op.spec.heads / op.spec.kv_heads; }
 
 uint64_t EngineBytes(const ReceivedOp& op, uint32_t tile_rows) {
   return RoundUp(AttentionScratchBytes(op.spec, tile_rows), kAlignment);
 }
 
-// What one worker has besides, the sums of a tile's heads in front.
+// Sizes of one worker's scratch besides the engine's; the sums of a tile's heads come first.
 struct Room {
   CheckedSize sums;    // numbers
   uint64_t most;       // entries of a sparse row of weights
-  CheckedSize staged;  // entries of all of them, or numbers of dense ones
-  bool sparse;         // rows of weights list the keys that most queries see, which are few
+  CheckedSize staged;  // entries of all staged rows if sparse, numbers if dense
+  bool sparse;         // rows of weights list the visible keys, which are few for most queries
 
-  // Of so many rows of keys, `longest` of them in a segment.
+  // For `rows` rows of keys, at most `longest` of them in a segment.
   Room(const ReceivedOp& op, uint32_t rows, uint32_t longest, uint32_t global_keys) {
     const auto most_of = [&](bool global_row) {
       return MostVisibleKeys(op.spec.pattern, {op.spec.heads, longest, global_keys, global_row});
@@ -70,7 +70,7 @@ uint32_t LongestOf(const Segments& segments) {
 }
 
 Status Run(const ReceivedOp& op, const OpRun& run) {
-  // Of the shares of rows that a head's tile may have been cut into one does all.
+  // If a head's rows were divided into several tiles, the first of them does all the work.
   if (run.row_begin != 0 || run.row_end == 0) return kOk;
   const AttentionSpec& spec = op.spec;
   const uint32_t rows = run.spaces[op.keys().space].rows, group = Group(op);
@@ -113,7 +113,7 @@ Status Run(const ReceivedOp& op, const OpRun& run) {
   return kOk;
 }
 
-double Flops(const ReceivedOp&) { return 0; }  // as attention
+double Flops(const ReceivedOp&) { return 0; }  // counted per key, as for attention
 
 }  // namespace
 

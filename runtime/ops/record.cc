@@ -1,4 +1,4 @@
-// What every operation has in common when its record is checked and lowered.
+// Checks and lowering that the records of all operations share.
 #include "runtime/ops/record.h"
 
 #include "runtime/base/checked.h"

@@ -1,6 +1,6 @@
 // A recurrent layer over each segment: gates of the inputs -> the state, or its h, after every row. A tile is a group
-// of segments. Its step t is one product for all of them that have a row t: their states lie packed, the longest
-// segment's first, so that those still running are always the first ones.
+// of segments. Step t is one matmul for all of its segments that have a row t: their states are packed, longest segment
+// first, so that the segments still running are always the first ones.
 #include <string.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace {
 
 struct RecurrentOp : CellOp {
   bool reverse = false;
-  bool keeps_state = false;                        // a row of the output is the whole state
-  uint32_t initial = kBlobNone, mask = kBlobNone;  // places in `inputs`, kBlobNone where absent
+  bool keeps_state = false;                        // an output row is the whole state
+  uint32_t initial = kBlobNone, mask = kBlobNone;  // indices in `inputs`, kBlobNone if absent
 };
 
-// The states that segments begin with.
+// Checks the input with the segments' initial states.
 Status CheckInitial(const OpView& view, const RecurrentOp& op, Reporter& reporter) {
   FOVEA_TRY(CheckF32(view, RecurrentInput::kState, reporter));
   const OpValue& state = op.inputs[op.initial];
@@ -67,9 +67,9 @@ Status FormerInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, ui
 
 struct Memory {
   CellMemory cell;
-  float* h;         // [segments, width], and so on
-  float* c;         // lstm
-  uint32_t* order;  // [segments] of the tile, longest first
+  float* h;         // [segments, width]
+  float* c;         // [segments, width]; lstm only
+  uint32_t* order;  // [segments]: the tile's segments, longest first
 };
 
 Memory TakeMemory(Arena& arena, const CellSpec& cell, uint32_t segments) {
@@ -87,7 +87,7 @@ uint64_t Scratch(const RecurrentOp& op, uint32_t segments) {
   return arena.needed();
 }
 
-// Zeros, or what the segments begin with.
+// Sets the initial states: zeros, or the rows of the input.
 void BeginStates(const RecurrentOp& op, const OpRun& run, const Memory& memory) {
   const CellSpec& cell = op.cell;
   const size_t bytes = cell.width * sizeof(float);
@@ -132,8 +132,8 @@ Status Run(const RecurrentOp& op, const OpRun& run) {
   Arena arena(run.scratch, SIZE_MAX);
   Memory memory = TakeMemory(arena, cell, run.rows());
   const Mask mask(op, run);
-  // A team's gates of one step lie in the first worker's scratch and of the next in the second's: a worker that is
-  // ahead then writes none that others still read.
+  // A team's gates alternate by step between the scratch of the first worker and of the second: a worker that is ahead
+  // then does not overwrite gates that another worker still reads.
   float* gates_of[2] = {memory.cell.gates, memory.cell.gates};
   for (uint32_t i = 0; i < 2 && run.team.workers > 1; ++i) {
     Arena other(run.team.scratch[i], SIZE_MAX);

@@ -1,5 +1,5 @@
-// Rotary positions: angles from frequencies, of any position, or from a table whose row p holds the cosines, then the
-// sines, of position p. Positions are those in the text, or what an input says: ids, or numbers that operations made.
+// Rotary position embeddings (RoPE): angles from frequencies, for any position, or from a table whose row p holds the
+// cosines, then the sines, of position p. Positions are within the sequence, or an input: ids or computed values.
 #include <math.h>
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace fovea {
 namespace {
 
 struct RotateOp : Op {
-  const float* table = nullptr;  // from the first position on
+  const float* table = nullptr;  // begins with the first position
   const float *frequencies = nullptr, *long_frequencies = nullptr;
   uint32_t parts = 0, dims = 0, positions = UINT32_MAX, offset = 0;
-  uint32_t short_up_to = UINT32_MAX;  // rows of a segment from which on frequencies are other ones
+  uint32_t short_up_to = UINT32_MAX;  // longer sequences have long or stretched frequencies
   float factor = 1.0f, stretch = 0.0f;
   bool interleaved = false;
-  uint32_t position_ids = kBlobNone;  // input 1 is ids, those of this value
-  bool position_numbers = false;      // input 1 is numbers
+  uint32_t position_ids = kBlobNone;  // input 1 holds ids of this program input
+  bool position_numbers = false;      // input 1 holds computed positions
 
   bool ReadsPositions() const { return position_numbers || position_ids != kBlobNone; }
 };
@@ -60,7 +60,7 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
     return reporter.Fail(FOVEA_E_RECORD,
                          "long texts have frequencies of their own or stretched ones, from a length on");
   }
-  // Stretched ones grow from the length on, and pairs share that out.
+  // Stretching begins beyond length short_up_to, and its exponent divides by dims - 2.
   const bool stretches = op->stretch >= 1.0f && op->stretch <= 1e6f && op->short_up_to > 0 && op->dims > 2;
   if (view.Has(Attribute::kStretch) && !stretches) {
     return reporter.Fail(FOVEA_E_RECORD, "these frequencies cannot be stretched so");
@@ -68,7 +68,7 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
   return kOk;
 }
 
-// Of the rows' positions, whatever they are.
+// Lowers the source of the rows' positions: place in the sequence, ids or numbers.
 Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
   const OpValue& positions = op->inputs[1];
   op->position_ids = positions.type == DType::kI32 ? IdsOf(view, 1) : kBlobNone;
@@ -101,13 +101,13 @@ Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   return kOk;
 }
 
-// Cosines, sines and stretched frequencies of one row.
+// Bytes for the cosines, sines and stretched frequencies of one row.
 uint64_t Scratch(const RotateOp& op, uint32_t /*tile_rows*/) {
   return op.frequencies == nullptr ? 0 : RoundUp(size_t{op.dims} * 3 / 2 * sizeof(float), kAlignment);
 }
 
-// Those of a text of so many rows, past ones included. Stretched as the base theta of theta^(-2i / dims) is multiplied
-// by (stretch * rows / short_up_to - (stretch - 1))^(dims / (dims - 2)).
+// The frequencies for a sequence of `rows` rows, cached ones included. Stretching multiplies the base theta of
+// theta^(-2i / dims) by (stretch * rows / short_up_to - (stretch - 1))^(dims / (dims - 2)).
 const float* FrequenciesOf(const RotateOp& op, const Kernels& kernels, uint64_t rows, float* stretched) {
   if (rows <= op.short_up_to) return op.frequencies;
   if (op.long_frequencies != nullptr) return op.long_frequencies;
@@ -123,7 +123,7 @@ Status Run(const RotateOp& op, const OpRun& run) {
   auto* angles = static_cast<float*>(run.scratch);
   const int32_t* said = op.position_ids == kBlobNone ? nullptr : run.Indices(1);
   const float* numbers = op.position_numbers ? run.Input(1) : nullptr;
-  // A number outside a table counts as its first or last row.
+  // Positions outside the table are clamped to its first or last row.
   const auto in_table = [&](int32_t place) {
     return op.table == nullptr ? place : std::min(std::max(place, int32_t{0}), static_cast<int32_t>(op.positions - 1));
   };
@@ -155,7 +155,7 @@ double Flops(const RotateOp& op) { return 6.0 * op.output.width; }
 
 SegmentLimit MostRows(const RotateOp& op) { return {op.output.space, op.ReadsPositions() ? UINT32_MAX : op.positions}; }
 
-// Those of a table; frequencies have any.
+// Ids are limited by the rows of a table; frequencies accept any position.
 IdLimit Ids(const RotateOp& op, uint32_t i) {
   const bool bounded = i == 1 && op.table != nullptr && op.position_ids != kBlobNone;
   return {op.position_ids, bounded ? op.positions : 0};

@@ -1,4 +1,4 @@
-// Tables that say which rows an output row is made of.
+// Checks and lowers tables that list the input rows of each output row.
 #include "runtime/ops/row_table.h"
 
 #include "runtime/base/checked.h"
@@ -8,10 +8,10 @@
 namespace fovea {
 namespace {
 
-// Operations before one that its table is compared with, at most.
+// Limit on the earlier operations that an operation's table is compared with.
 constexpr uint32_t kMaxCompared = 4096;
 
-// Of a space's nesting in `ancestor`: false unless all spaces below it have fixed segments. One step a level.
+// Rows of `space` below one row of `ancestor`; false unless all spaces in between have fixed segments. O(depth).
 bool RowsBelow(const Blob& blob, uint32_t space, uint32_t ancestor, uint32_t* rows) {
   uint64_t product = 1;
   while (space != ancestor) {
@@ -37,13 +37,13 @@ bool FindPiece(const OpView& op, RowTable* piece) {
 
 uint64_t TableBytes(const TensorRecord& table) { return table.rows * RowBytes(DType::kI32, table.width); }
 
-// The tensor of an operation that is such a table, if it has one.
+// The number of an operation's tensor that is such a table, if it has one.
 uint32_t TableTensor(uint32_t code) {
   return OpCode(code) == OpCode::kArrange ? 0 : OpCode(code) == OpCode::kConvolve ? 2 : kBlobNone;
 }
 
-// Calls f(view, its table) for the operations with one that stand before `op` in the blob, and so are known to be
-// right, the nearest first, until it says that it has seen enough.
+// Calls f(view, its table) for the operations with a table that precede `op` in the blob, and so have been checked,
+// nearest first, until f asks to stop.
 template <typename F>
 Status ForEachEarlier(const OpView& op, F f) {
   const Blob& blob = *op.blob;
@@ -65,8 +65,8 @@ Status ForEachEarlier(const OpView& op, F f) {
   return kOk;
 }
 
-// Every index is -1 or a row that a piece of the input has. Tables that overlap must be the same bytes. What an earlier
-// operation with this table was compared with needs no second look.
+// Checks that every index is -1 or a row of a piece of the input. Tables that overlap must be the same bytes. Tables
+// that an earlier operation with this table was compared with are not compared again.
 Status CheckIndices(const OpView& op, TensorNumber tensor, uint32_t rows, Reporter& reporter) {
   if (op.shapes_only) return kOk;
   const TensorRecord& table = op.Tensor(tensor);

@@ -1,5 +1,5 @@
-// Which rows of a space a selected space has in this run: their indices in the source, ascending. The rows of a value
-// are chosen segment by segment; the segments of the selected space follow from that.
+// Chooses the rows of a selected space in this run: ascending indices of rows of its source. Rows are chosen by value,
+// segment by segment, which determines the segments of the selected space.
 #include <string.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 struct SelectOp : Op {
   SelectKind kind = SelectKind::kNonzero;
   float threshold = 0.0f;
-  uint32_t most = UINT32_MAX;  // of a segment
-  float share = 1.0f;          // and at most this part of its rows
-  uint32_t front = 0;          // chosen whatever their values are
+  uint32_t most = UINT32_MAX;  // limit on rows chosen per segment
+  float share = 1.0f;          // and at most this fraction of its rows
+  uint32_t front = 0;          // leading rows, always chosen
 };
 
 Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
@@ -49,7 +49,7 @@ Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
   return kOk;
 }
 
-// Numbers that order rows by their values, larger is better. NaN comes last: below lowest().
+// Integers that order rows by value, larger is better. NaN is ordered last, below lowest().
 class Ranks {
  public:
   Ranks(const void* values, DType type) : bits_(static_cast<const uint32_t*>(values)), type_(type) {}
@@ -68,8 +68,8 @@ class Ranks {
   DType type_;
 };
 
-// The least rank among the `count` best of rows [begin, end), of which there are at least as many, and in *equal how
-// many rows of just that rank are among them. Digit by digit: time grows with the rows alone, whatever the count.
+// Returns the lowest rank among the `count` best of rows [begin, end), count <= end - begin, and in *equal how many of
+// these have exactly that rank. A radix select: time is linear in the rows and does not depend on the count.
 uint32_t LeastOfBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t count, uint32_t* equal) {
   uint32_t prefix = 0, known = 0;  // the bits of the answer found so far, and which ones they are
   for (uint32_t shift = 32; shift > 0;) {
@@ -88,17 +88,17 @@ uint32_t LeastOfBest(const Ranks& ranks, uint32_t begin, uint32_t end, uint32_t 
   return prefix;
 }
 
-// At most so many of a segment of `rows` rows. The product is rounded as it is stored: 0.1 of 10 rows are 1, though the
-// nearest f32 to 0.1 is a little more.
+// The most rows chosen of a segment of `rows` rows. The product is rounded to f32 first: 0.1 of 10 rows is 1, although
+// the f32 nearest to 0.1 is slightly more.
 uint32_t MostOf(const SelectOp& op, uint32_t rows) {
-  if (op.share == 1.0f) return std::min(op.most, rows);  // f32 has not all numbers of rows
+  if (op.share == 1.0f) return std::min(op.most, rows);  // f32 cannot represent every row count
   const float share = op.share * static_cast<float>(rows);
   const auto whole = static_cast<uint32_t>(share);
   return std::min(op.most, static_cast<float>(whole) < share ? whole + 1 : whole);
 }
 
-// Segments that share a number of rows have as large a part of all as they have of each, but for a row that each may
-// round up to, and for what f32 rounds.
+// The same fraction of every segment is this fraction of all rows, plus up to one row per segment from rounding up and
+// the rounding error of f32.
 SpaceLimits MostChosen(const SelectOp& op, const SpaceLimits& input) {
   SpaceLimits chosen = input;
   chosen.max_segment_rows = MostOf(op, input.max_segment_rows);
@@ -109,7 +109,7 @@ SpaceLimits MostChosen(const SelectOp& op, const SpaceLimits& input) {
   return chosen;
 }
 
-// Writes the chosen rows of [begin, end) to `out`, those at the front first, and returns how many they are.
+// Writes the chosen rows of [begin, end) to `out`, the `front` rows first, and returns their number.
 uint32_t ChooseBest(const SelectOp& op, const Ranks& ranks, uint32_t begin, uint32_t end, int32_t* out) {
   uint32_t most = MostOf(op, end - begin), count = 0, eligible = 0;
   for (; count < op.front && most > 0; ++count, --most) out[count] = static_cast<int32_t>(begin++);
@@ -149,7 +149,7 @@ Status Run(const SelectOp& op, const OpRun& run) {
       for (uint32_t row = begin; row < end; ++row) {
         if (kind != SelectKind::kFirst && !Qualifies(op, run, row)) continue;
         if (count == most && kind == SelectKind::kFirst) break;
-        if (count == most) return FOVEA_E_ROWS;  // to drop some without a word would be wrong
+        if (count == most) return FOVEA_E_ROWS;  // never drop rows silently
         rows[count++] = static_cast<int32_t>(row);
       }
     }

@@ -1,6 +1,6 @@
-// The rows of each segment in the order of their buckets, rows of one bucket as they stand: a counting sort for each
-// column. A row of the output names, for every column, the row that comes at this place; after them, for every column,
-// the place in its segment where this row went.
+// Stable counting sort of the rows of each segment by bucket, for each column separately. An output row holds, for
+// every column, the row that is sorted to this place; after these, for every column, the place in the segment that this
+// row is sorted to.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -15,7 +15,7 @@ struct SortOp : Op {
   uint64_t buckets = 0;
 };
 
-// As the hash has them that made the input.
+// Number of buckets of the `hash` that computed the input.
 uint64_t BucketsOf(const OpView& hash) {
   const uint32_t more = hash.U32(Attribute::kMoreBuckets, 0);
   return uint64_t{hash.U32(Attribute::kBuckets, 0)} * (more == 0 ? 1 : more);

@@ -1,6 +1,6 @@
 // Magnitudes of the discrete Fourier transform of frames of samples, one for each row of the output's space: frame t of
-// a segment begins at sample t * hop - before. The space is made of the samples' by strides, or its segments are fixed
-// ones beside theirs: then `reflect` takes a segment as hop samples for each row, cut or followed by zeros.
+// a segment begins at sample t * hop - before. The space is made from the samples' space by strides, or is a sibling
+// space of fixed segments: then `reflect` treats a segment as hop samples per row, truncated or padded with zeros.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -16,7 +16,7 @@ namespace {
 struct SpectrumOp : Op {
   Fourier fourier{};
   const float* window = nullptr;
-  uint32_t length = 0;  // of a frame; the transform's other numbers are zeros
+  uint32_t length = 0;  // samples of a frame; the transform pads it with zeros
   int64_t hop = 0, before = 0;
   float preemphasis = 0.0f;
   bool reflect = false, power = false, remove_mean = false;
@@ -90,11 +90,11 @@ uint64_t Scratch(const SpectrumOp& op, uint32_t /*tile_rows*/) {
   return arena.needed();
 }
 
-// The samples of a segment as frames see them.
+// The samples of a segment, as read by frames.
 struct Samples {
   const float* x;
-  int64_t count;    // that are there; zeros follow
-  int64_t mirrors;  // at both ends if there are so many; 0: it does not
+  int64_t count;    // samples present; zeros follow
+  int64_t mirrors;  // samples mirrored at both ends, if that many exist; 0: none
 
   float At(int64_t i) const {
     if (mirrors > 0 && (i < 0 || i >= mirrors)) {
@@ -116,7 +116,7 @@ Samples SamplesOf(const SpectrumOp& op, const OpRun& run, uint32_t segment) {
   return of;
 }
 
-// Samples [begin, begin + length) to `frame`; false if all are zeros that follow a segment.
+// Copies samples [begin, begin + length) to `frame`; false if all are zeros after the segment's end.
 bool TakeFrame(const SpectrumOp& op, const Kernels& kernels, const Samples& samples, int64_t begin, float* frame) {
   const int64_t end = begin + op.length;
   if (begin >= samples.count && (samples.mirrors == 0 || end <= samples.mirrors)) return false;
@@ -138,7 +138,7 @@ bool TakeFrame(const SpectrumOp& op, const Kernels& kernels, const Samples& samp
   return true;
 }
 
-// Frames of rows [position, position + rows) of a segment, at most kFourierLanes, to y.
+// Transforms the frames of rows [position, position + rows) of a segment into y; at most kFourierLanes rows.
 void Transform(const SpectrumOp& op, const OpRun& run, const Samples& samples, uint32_t position, uint32_t rows,
                const Memory& memory, float* y) {
   const Fourier& fourier = op.fourier;

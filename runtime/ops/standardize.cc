@@ -1,5 +1,5 @@
-// Each column of a segment less its mean, over its standard deviation: of samples, of features of an utterance, or with
-// weight and bias a normalisation of channels. A column that does not vary becomes zeros (and the bias).
+// (x - mean) / standard deviation for each column of a segment: of samples, of features of an utterance, or with weight
+// and bias a normalisation of channels. A constant column becomes zeros (plus the bias).
 #include <math.h>
 
 #include <initializer_list>
@@ -26,10 +26,10 @@ Status Lower(const OpView& view, Reporter& reporter, StandardizeOp* op) {
   return kOk;
 }
 
-constexpr size_t kColumns = 16;  // at once
-constexpr size_t kGroup = 64;    // rows whose sum is taken first, so that the error of a long sum stays small
+constexpr size_t kColumns = 16;  // columns processed at once
+constexpr size_t kGroup = 64;    // rows summed first, so that the error of a long sum stays small
 
-// Sums over rows of (x - center) or of its square, of `columns` columns.
+// Sums (x - center) or its square over rows, for each of `columns` columns.
 template <bool kSquares>
 void Sum(const float* x, size_t rows, size_t columns, size_t width, const float* center, float* sums) {
   for (size_t c = 0; c < columns; ++c) sums[c] = 0.0f;
@@ -46,12 +46,12 @@ void Sum(const float* x, size_t rows, size_t columns, size_t width, const float*
   }
 }
 
-// Columns [column, column + columns) of one segment.
+// Standardizes columns [column, column + columns) of one segment.
 void Columns(const StandardizeOp& op, const float* x, size_t rows, size_t column, size_t columns, float* y) {
   const size_t width = op.output.width;
   const float inverse_count = 1.0f / static_cast<float>(rows);
   float mean[kColumns] = {}, sums[kColumns], factor[kColumns], shift[kColumns];
-  // The second time takes what rounding left of the mean.
+  // The second pass removes the rounding error of the mean.
   for (int i = 0; i < 2; ++i) {
     Sum<false>(x + column, rows, columns, width, mean, sums);
     for (size_t c = 0; c < columns; ++c) mean[c] += sums[c] * inverse_count;

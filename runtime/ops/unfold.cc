@@ -1,5 +1,5 @@
-// Every row with its neighbours in the segment beside it, `before` to the left and `after` to the right, zeros outside:
-// with a linear layer after it a convolution along the rows. In a strided space only the first row of each group.
+// Concatenates every row with its neighbours in the segment by columns: `before` rows, the row, `after` rows; zeros
+// outside. A linear layer then makes it a convolution along rows. In a strided space only for the first row of a group.
 #include <string.h>
 
 #include "runtime/blob/attributes.h"
@@ -41,7 +41,7 @@ Status Run(const UnfoldOp& op, const OpRun& run) {
                         const float* x = run.Input(0) + size_t{offsets[segment]} * width;
                         float* y = run.output + size_t{row - run.row_begin} * op.output.width;
                         for (uint32_t i = 0; i < rows; ++i, y += op.output.width) {
-                          // Column c holds row `middle + c - before`: those from `low` to `high` are in the segment.
+                          // Column c holds row `middle + c - before`; columns from `low` to `high` are in the segment.
                           const size_t at = size_t{position} + i;
                           const size_t middle = op.strided ? static_cast<size_t>(op.strides.Source(at)) : at;
                           const size_t low = middle < before ? before - middle : 0;

@@ -1,5 +1,5 @@
-// Back from a strided space to the space that it was made of, by one or several strides at once: every row gets the row
-// that stands for it, zeros where none does (rows that were left out).
+// Upsamples from a strided space to the space that it was made from, through one or several strides: every row gets the
+// row that represents it, or zeros if there is none (rows that were left out).
 #include <string.h>
 
 #include "runtime/blob/operands.h"
@@ -9,7 +9,7 @@
 namespace fovea {
 namespace {
 
-// How many rows of the output a row of the input stands for, and the first ones of a segment that it has for itself.
+// An input row represents `stride` output rows; each of the `first` rows of a segment represents only itself.
 struct Reach {
   uint64_t first = 0, stride = 0;  // stride 0: the spaces do not fit
 };
@@ -28,7 +28,7 @@ Reach ReachOf(const OpView& op) {
     reach.first = record.first;
     stride *= record.extra;
     if (stride > UINT32_MAX) stride = UINT32_MAX;  // longer than any segment
-    space = record.source;                         // before it in the table
+    space = record.source;                         // precedes it in the table
   }
   reach.stride = stride > 1 ? stride : 0;
   return reach;

@@ -27,7 +27,7 @@ uint32_t OpView::InputParts(InputNumber i) const {
 
 uint32_t OpView::OutputRowBytes() const {
   const ValueRecord& value = Output();
-  // Only casts and appends make int8, and their heads divide the width. No overflow: widths are below 2^25.
+  // Only `cast` and `append` produce int8, and their heads divide the width. No overflow: widths are below 2^25.
   const uint32_t heads = DType(value.type) == DType::kI8 ? U32(Attribute::kHeads, 1) : 0;
   return static_cast<uint32_t>(ValueRowBytes(DType(value.type), value.width, heads));
 }
@@ -104,7 +104,7 @@ Status CheckFloats(const OpView& op, TensorNumber i, uint32_t rows, uint32_t wid
   return kOk;
 }
 
-// Rows that segments of a space can have whatever the caller binds. No overflow: few spaces of at most 2^20 rows more.
+// Rows that every segment can have regardless of the caller. No overflow: few spaces add at most 2^20 rows each.
 uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
   switch (space.kind) {
     case SpaceKind::kInput:

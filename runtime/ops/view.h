@@ -1,5 +1,5 @@
-// One operation as the records of a checked blob say it. Used while a model is made, by the functions that lower
-// operations, and by nobody afterwards.
+// A view of one operation's records in a checked blob. Used only while a model is made, by the functions that lower
+// operations.
 #ifndef FOVEA_RUNTIME_OPS_VIEW_H_
 #define FOVEA_RUNTIME_OPS_VIEW_H_
 
@@ -13,19 +13,19 @@
 
 namespace fovea {
 
-// With what its operands refer to. An operand is named by its number in operand_list.inc, as <Operation>Input or
-// <Operation>Tensor; repeated operands are counted.
+// An operation's record and the objects that its operands refer to. An operand is named by its number in
+// operand_list.inc, as <Operation>Input or <Operation>Tensor; repeated operands are numbered consecutively.
 struct OpView {
   const Blob* blob;
   const OperationRecord* record;
-  const ValueRecord* values;         // of the program
-  const uint32_t* inputs = nullptr;  // values by number of the input; null: as the record has them
-  uint32_t input_count = 0;          // of `inputs`
+  const ValueRecord* values;         // the program's values
+  const uint32_t* inputs = nullptr;  // values by input number; null: as in the record
+  uint32_t input_count = 0;          // length of `inputs`
   // Tensors have no contents: a model is being converted, and only shapes are inferred.
   bool shapes_only = false;
 
   uint32_t InputCount() const { return inputs == nullptr ? record->input_count : input_count; }
-  // kBlobNone where an optional one is absent.
+  // kBlobNone if an optional input is absent.
   uint32_t InputIndex(InputNumber i) const {
     if (i.number >= InputCount()) return kBlobNone;
     return inputs == nullptr ? blob->operands[record->first_operand + i.number] : inputs[i.number];
@@ -37,7 +37,7 @@ struct OpView {
   bool Has(InputNumber i) const { return InputIndex(i) != kBlobNone; }
   bool Has(TensorNumber i) const { return TensorIndex(i) != kBlobNone; }
   bool Has(Attribute key) const { return Find(key) != nullptr; }
-  // The place of input i in Op::inputs, which has those that are present; kBlobNone: it is absent.
+  // The place of input i in Op::inputs, which has only the inputs present; kBlobNone: it is absent.
   uint32_t PlaceOf(InputNumber i) const {
     if (!Has(i)) return kBlobNone;
     uint32_t place = 0;
@@ -48,19 +48,19 @@ struct OpView {
   const ValueRecord& Output() const { return values[record->output]; }
   const SpaceRecord& InputSpace(InputNumber i) const { return blob->spaces[Input(i).space]; }
   const SpaceRecord& OutputSpace() const { return blob->spaces[Output().space]; }
-  // The operation that makes input i, null for inputs of the program: operations write consecutive values.
+  // The operation that computes input i, null for inputs of the program. Operations write consecutive values.
   const OperationRecord* Maker(InputNumber i) const {
     return IsInput(Input(i).role) ? nullptr : record - (record->output - InputIndex(i));
   }
-  // Bytes from a row of input i, or of the output, to the next.
+  // Distance in bytes between consecutive rows of input i, or of the output.
   uint32_t InputRowBytes(InputNumber i) const {
     return Maker(i) == nullptr ? fovea::InputRowBytes(Input(i)) : OpView{blob, Maker(i), values}.OutputRowBytes();
   }
   uint32_t OutputRowBytes() const;
-  // Of int8 rows of input i, the parts that have a scale each.
+  // Parts of an int8 row of input i; each part has a scale.
   uint32_t InputParts(InputNumber i) const;
   const TensorRecord& Tensor(TensorNumber i) const { return blob->tensors[TensorIndex(i)]; }
-  // Rows of an f32 tensor, or of an i32 tensor; null where it is absent.
+  // Rows of an f32 tensor, or of an i32 tensor; null if it is absent.
   const float* Floats(TensorNumber i) const {
     return Has(i) ? static_cast<const float*>(blob->TensorRows(TensorIndex(i))) : nullptr;
   }
@@ -84,7 +84,7 @@ struct OpView {
 
 // Input i is f32.
 Status CheckF32(const OpView&, InputNumber i, Reporter&);
-// Input i is as wide as input 0; is in the output's space.
+// Input i is as wide as input 0; input i is in the output's space.
 Status CheckWidth(const OpView&, InputNumber i, Reporter&);
 Status CheckSpace(const OpView&, InputNumber i, Reporter&);
 // Inputs and output are f32 matrices in one space.
@@ -93,7 +93,7 @@ Status CheckRowLocal(const OpView&, Reporter&);
 Status CheckElementwise(const OpView&, Reporter&);
 // Tensor i, if present, is f32 [rows, width]; rows 0: any. `halves`: it may be f16.
 Status CheckFloats(const OpView&, TensorNumber i, uint32_t rows, uint32_t width, Reporter&, bool halves = false);
-// An attribute of type Enum holds a member, which becomes *choice. `unknown`: what is said otherwise.
+// Reads an attribute of type Enum into *choice. `unknown`: the message if its number is no member.
 template <typename Enum>
 Status ReadChoice(const OpView& op, Attribute key, const char* unknown, Reporter& reporter, Enum* choice) {
   *choice = static_cast<Enum>(op.U32(key, static_cast<uint32_t>(*choice)));
@@ -103,23 +103,23 @@ Status ReadChoice(const OpView& op, Attribute key, const char* unknown, Reporter
   if (IsIncluded(*choice)) return kOk;
   return reporter.Fail(FOVEA_E_BUILD, kProfileLine<Enum>.lacks, kIncluded<Enum>, static_cast<uint32_t>(*choice));
 }
-// This build reads weights of that type.
+// This build supports weights of that type.
 Status CheckWeights(DType type, Reporter&);
-// Attribute `heads`, which divides the width of input 0; 1 where absent.
+// Attribute `heads`, which must divide the width of input 0; 1 if absent.
 Status ReadHeads(const OpView&, Reporter&, uint32_t* heads);
-// Tensors 0 and 1 are weight and bias of linear layers, `rows` of them in all, of inputs `width` wide.
+// Tensors 0 and 1 are weight and bias of linear layers with `rows` rows in total and inputs of width `width`.
 Status CheckLayers(const OpView&, uint32_t rows, uint32_t width, Reporter&);
-// Tensor 0 has a row for the position of each row of the output's space, as far as the blob can tell: after `offset`
-// for as many rows as segments of that space can have however the caller's are bound. Longer ones are refused then:
-// *rows is how many there are.
+// Tensor 0 has a row for each position of the output's space as far as the blob determines it: after row `offset`, as
+// many rows as every segment of that space can have regardless of what the caller binds. Longer segments are rejected
+// when they are bound: *rows is the number of rows available.
 Status CheckPositions(const OpView&, Reporter&, uint32_t* rows);
-// How many rows every segment of a space can have, as far as the blob can tell.
+// Number of rows that every segment of a space can have, as far as the blob determines it.
 uint32_t CertainRows(const Blob&, const SpaceRecord&);
 // Input i holds the row indices that `select` or `expand` chose of space `source`: ascending, each below the rows bound
 // there.
 Status CheckSelection(const OpView&, InputNumber i, uint32_t source, Reporter&);
-// The input of the program whose ids input i holds, all of them or some that were gathered; kBlobNone: it holds no ids.
-// A run checks ids before it begins.
+// The input of the program whose ids input i holds, all of them or a gathered subset; kBlobNone: it holds no ids. Ids
+// are checked before a run begins.
 uint32_t IdsOf(const OpView&, InputNumber i);
 
 }  // namespace fovea
