@@ -177,7 +177,7 @@ TEST_F(AttentionMisuse, Patterns) {
   pattern_.global_last = 9;
   ExpectOption("whole blocks");
   pattern_.causal = 2;
-  ExpectOption("causal is 0 or 1");
+  ExpectOption("causal must be 0 or 1");
   pattern_.top_k = (1u << 20) + 1;
   ExpectOption("top_k");
   pattern_.global_key_count = 1;

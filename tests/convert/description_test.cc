@@ -74,7 +74,7 @@ TEST(Description, MistakesAreNamedWithTheirPlace) {
                     {"/spaces/1/by", "-1", "by must be a whole number"},
                     {"/constants/0/reshape", "[3, 2]", "constant table"},
                     {"/constants/3/of", "\"tabel\"", "constant half: no tensor tabel"},
-                    {"/constants/3/rows", "[2, 9]", "rows 2 to 9 of 4"},
+                    {"/constants/3/rows", "[2, 9]", "rows 2 to 9 are out of range: there are 4"},
                     {"/constants/2/colour", "1", "constant b: colour is not known"},
                     {"/programs/0/inputs/0/type", "\"i64\"", "type must be one of i32, f32, f16, bf16, int8"},
                     {"/programs/0/inputs/0/space", "\"words\"", "program encode, input ids: there is no space words"},

@@ -454,10 +454,10 @@ TEST(GgufMetadata, OptionsOfOtherInputsAreRefused) {
   ConvertOptions options;
   options.input = Written(Llama());
   options.source = "x";
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--source is only for descriptions");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--source is only for descriptions; leave it out");
   options.source = "";
   options.image_sizes = {"8x8"};
-  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--image-size is only for model directories");
+  EXPECT_EQ(RefusalOf([&] { tools::Describe(options); }), "--image-size is only for model directories; leave it out");
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ TEST_F(SelectedRows, OneAfterTheOther) {
 
 TEST_F(SelectedRows, RefusesWhatDoesNotFit) {
   Copy("bert");
-  ExpectSelectRefused("0.5@3", "no program has a layer 3");
+  ExpectSelectRefused("0.5@3", "no program has layer 3");
   for (const char* text :
        {"0.5", "@1", "0.5@", "0@1", "1@1", "-0.5@1", "nan@1", "0.5@0", "0.5x@1", "0.5@2,0.5@1", ""}) {
     EXPECT_THROW(ReadSelections(text), Failure) << text;

@@ -272,7 +272,7 @@ TEST(Spaces, MistakesBelowSelectedRows) {
           {"/spaces/5/parent", "\"documents\"", "it selects words and so has its parent, or one that was selected"},
           {"/spaces/5/selects", "\"questions\"",
            "it selects questions and so has its parent, or one that was selected"},
-          {"/spaces/7/each", "0", "space slots: it has parent best, whose rows a run selects"},
+          {"/spaces/7/each", "0", "space slots: it has parent best, whose rows are selected during a run"},
           {"/programs/0/inputs/1/space", "\"slots\"", "a run selects the rows of space slots"},
           {"/programs/0/inputs/1/space", "\"words\"",
            "output is a number for each segment of ids, beside the space of queries"},

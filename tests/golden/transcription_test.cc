@@ -237,7 +237,7 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, error({heard, "--task", "sing", "--wav", wav}), "sing");
   EXPECT_PRED2(Has, error({heard, "--language", "en"}), "give --wav or --input");
   EXPECT_PRED2(Has, error({heard, "--beams", "2", "--hypotheses", "2", "--wav", wav}), "--hypotheses");
-  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, not audio: give --input");
+  EXPECT_PRED2(Has, error({given, "--language", "en", "--wav", wav}), "reads features, not audio; give --input");
   EXPECT_PRED2(Has, error({given, "--cut", "times", "--input", wav}), "give --wav instead of --input");
   EXPECT_PRED2(Has, error({Blob(Directory("bart", "")), "--wav", wav}), "its encoder reads text");
   EXPECT_PRED2(Has, error({Blob(Directory("gpt2", "")), "--wav", wav}), "has no encoder");

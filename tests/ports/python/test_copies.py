@@ -189,7 +189,7 @@ class Processes(unittest.TestCase):
         alone = self.model.session(rows=3)
         alone.set_segments("tokens", [3])
         alone.write("input_ids", [1, 2, 3])
-        self.assertRegex(in_child(session.run), "Error: these threads are those of the process that forked .*after the")
+        self.assertRegex(in_child(session.run), "Error: these threads belong to the process that forked .*after the")
         self.assertEqual(in_child(lambda: alone.run().output("logits").tolist()), str(expected))
         self.assertEqual(in_child(lambda: self.model.run({"input_ids": [[1, 2, 3]]}, workers=2)["logits"].tolist()),
                          str(expected))
@@ -266,7 +266,7 @@ class ThreadsOfAProgram(unittest.TestCase):
                 refused, = self.all_at_once(function)
                 self.assertIsInstance(refused, fovea.Error)
                 self.assertEqual(refused.status, status.FOVEA_E_ORDER)
-                self.assertRegex(str(refused), "another thread uses this session: give each thread a session")
+                self.assertRegex(str(refused), "another thread uses this session: give each thread a separate session")
         results = self.all_at_once(*[session.run] * 4)
         self.assertGreaterEqual(sum(result is session for result in results), 1)
         np.testing.assert_array_equal(session.output("logits"), expected)
