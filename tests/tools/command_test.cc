@@ -163,7 +163,7 @@ TEST(Command, RunWritesNamedValues) {
   EXPECT_GT(names().size(), traced.size());
   for (const auto& [name, values] : traced) EXPECT_EQ(names().count(name), 1u) << name;
   ExpectRefused({"run", blob, "--input", input, "--values", "hidden_states.9"},
-                "no value or attention step 'hidden_st");
+                "no value or attention operation 'hidden_st");
   ExpectRefused({"run", blob, "--text", "a", "--values", "*"}, "--output, --trace and --values need --input");
 }
 

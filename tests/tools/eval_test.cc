@@ -213,7 +213,7 @@ TEST(Eval, TextsOfWhichNothingIsKnown) {
   // Models with other outputs have times and bytes only.
   const CommandResult other = Fovea({"eval", TinyBlob("sequence"), "--compare", TinyBlob("base"), "--texts", path});
   EXPECT_EQ(other.status, 0) << other.err;
-  EXPECT_NE(other.out.find("not compared"), std::string::npos) << other.out;
+  EXPECT_NE(other.out.find("not comparable"), std::string::npos) << other.out;
 }
 
 // Texts of a batch have the rows that each has alone, without rows of special tokens.
@@ -300,7 +300,7 @@ TEST(Eval, WrongUseIsRefused) {
   ExpectError({"eval", blob, "--labels", WriteLines("one.tsv", "a\tfood\n\nb\n")}, "one.tsv:3");
   ExpectError({"eval", blob, "--labels", WriteLines("mixed.tsv", "a\tfood\nb\tc\tfood\n")}, "mixed.tsv:2");
   ExpectError({"eval", blob, "--labels", WriteLines("drink.tsv", "a\tfood\nb\tdrink\n")},
-              "drink.tsv:2: the model has no class 'drink', but animal, food, place");
+              "drink.tsv:2: the model has no class 'drink'; its classes: animal, food, place");
   ExpectError({"eval", blob, "--labels", WriteLines("number.tsv", "a\t3\n")}, "number.tsv:1");
   const std::string pair = WriteLines("pair.tsv", "a\tb\t1\nb\tc\t2\n");
   ExpectError({"eval", TinyBlob("base"), "--pairs", WriteLines("nan.tsv", "a\tb\t1\nb\tc\tnan\n")}, "nan.tsv:2");
@@ -310,7 +310,8 @@ TEST(Eval, WrongUseIsRefused) {
   ExpectError({"eval", TinyBlob("token"), "--pairs", pair}, "each token");
   ExpectError({"eval", TinyBlob("token"), "--labels", good}, "each token");
   ExpectError({"eval", TinyBlob("base"), "--labels", good}, "makes embeddings");
-  ExpectError({"eval", TinyBlob("score"), "--labels", good}, "one number");
+  ExpectError({"eval", TinyBlob("score"), "--labels", good},
+              "has one output; labels need a model that chooses one class");
   ExpectError({"eval", blob, "--images", good}, "good.tsv:1");
   ExpectError({"eval", blob, "--pairs", pair, "--html", Temporary("x.html")}, "--html");
   ExpectError({"eval", blob, "--labels", good, "--stride", "3"}, "--perplexity");

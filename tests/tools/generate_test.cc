@@ -197,7 +197,7 @@ TEST(GenerateCommand, RefusesWhatItCannotDo) {
     EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
   };
   refused({"generate", Blob()}, "--text");
-  refused({"generate", Blob(), "--ids", "1 x"}, "numbers");
+  refused({"generate", Blob(), "--ids", "1 x"}, "expected token ids separated by spaces");
   refused({"generate", Blob(), "--ids", "1 4"}, "below 4");
   refused({"generate", TinyBlob("sequence"), "--text", "a"}, "decode");
   json graph = json::parse(kCopier);

@@ -173,7 +173,8 @@ TEST(Perplexity, OfTwoModels) {
 
 TEST(Perplexity, WrongUseIsRefused) {
   const std::string file = WriteText("wrong.txt", kText);
-  EXPECT_NE(FoveaError({"eval", TinyBlob("sequence"), "--perplexity", file}).find("decoders"), std::string::npos);
+  EXPECT_NE(FoveaError({"eval", TinyBlob("sequence"), "--perplexity", file}).find("perplexity needs a decoder"),
+            std::string::npos);
   EXPECT_NE(FoveaError({"eval", Writer("f32"), "--perplexity", file, "--max-length", "300"}).find("300"),
             std::string::npos);
   EXPECT_NE(

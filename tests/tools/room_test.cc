@@ -186,7 +186,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   const std::string other = Decoder("other", {{"chat_template", "{% set x = namespace(a='<|im_start|>') %}"}});
   const CommandResult refused = Generate({"--chat", "--prompt", "a"}, other);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("is not evaluated: 'set x = namespace(a='<|im_start|>')'"), std::string::npos);
+  EXPECT_NE(refused.err.find("has an unsupported statement: 'set x = namespace(a='<|im_start|>')'"), std::string::npos);
   EXPECT_NE(refused.err.find("--chat-template"), std::string::npos) << refused.err;
 }
 

@@ -215,7 +215,7 @@ TEST(Writing, ChatsGoOnInOneText) {
   if (isatty(STDIN_FILENO) == 0) {  // else it shows where to type
     EXPECT_EQ(chat({}).out, expected);
   }
-  EXPECT_NE(chat({"--prompt", std::string(200, 'a')}).err.find("the chat has"), std::string::npos);
+  EXPECT_NE(chat({"--prompt", std::string(200, 'a')}).err.find("the last message alone has"), std::string::npos);
   EXPECT_EQ(Invoke({"generate", Decoder()}, {"--chat", "--prompt", "hi"}).status, 2);  // it has no template
 }
 
