@@ -102,8 +102,7 @@ Status Lowerer::CheckSelected(const OpView& op, const OpDef& def, Reporter& repo
 }
 
 Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter, Op** op) {
-  const OpView view = View(i);
-  const OperationRecord& record = *view.record;
+  const OperationRecord& record = blob_.operations[program_.first_operation + i];
   const OpDef* def = FindOp(record.code);
   if (def == nullptr) return FailWithout(record.code, reporter);
   if (record.name != kBlobNone && !blob_.HasString(record.name)) {
@@ -114,6 +113,7 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   FOVEA_TRY(CheckAttributeRange(blob_, record, reporter));
   FOVEA_TRY(CheckAttributes(blob_, record, *def, reporter));
   FOVEA_TRY(CheckOrder(blob_, program_, *def, inputs_, i, reporter));
+  const OpView view = View(i);
   FOVEA_TRY(CheckSelected(view, *def, reporter));
   FOVEA_TRY(LowerRecord(view, *def, arena, room, reporter, op));
   return CheckOutput(view, (*op)->output, reporter);

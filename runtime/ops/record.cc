@@ -77,19 +77,19 @@ Status CheckAttributes(const Blob& blob, const OperationRecord& operation, const
 
 Status LowerRecord(const OpView& written, const OpDef& def, Arena& arena, OpRoom* room, Reporter& reporter, Op** op) {
   OpView view = written;
-  uint32_t numbered[kMaxFormerInputs];
-  if (def.former_inputs != nullptr) FOVEA_TRY(def.former_inputs(written, reporter, numbered, &view.input_count));
-  if (view.input_count != 0) view.inputs = numbered;
+  uint32_t numbered[kMaxFormerInputs], former = 0;
+  if (def.former_inputs != nullptr) FOVEA_TRY(def.former_inputs(written, reporter, numbered, &former));
+  if (former != 0) view.inputs = numbered, view.input_count = former;
   FOVEA_TRY(CheckCached(view, def, reporter));
   uint32_t inputs = 0;
-  for (uint32_t k = 0; k < view.InputCount(); ++k) inputs += view.Has(InputNumber(k)) ? 1 : 0;
+  for (uint32_t k = 0; k < view.input_count; ++k) inputs += view.inputs[k] != kBlobNone ? 1 : 0;
   if (inputs > kMaxInputs) return reporter.Fail(FOVEA_E_RECORD, "too many inputs", kMaxInputs, inputs);
   const size_t inputs_at = InputsAt(def, inputs);
   void* memory = arena.TakeBytes(inputs_at + inputs * sizeof(OpValue));
   if (memory == nullptr) memory = room->bytes;
   auto* values = reinterpret_cast<OpValue*>(static_cast<uint8_t*>(memory) + inputs_at);
-  for (uint32_t k = 0, place = 0; k < view.InputCount(); ++k) {
-    if (view.Has(InputNumber(k))) new (values + place++) OpValue(InputOf(view, def, k));
+  for (uint32_t k = 0, place = 0; k < view.input_count; ++k) {
+    if (view.inputs[k] != kBlobNone) new (values + place++) OpValue(InputOf(view, def, k));
   }
   Op common;
   common.def = &def;

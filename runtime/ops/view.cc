@@ -21,6 +21,13 @@ const AttributeRecord* OpView::Find(Attribute key) const {
   return nullptr;
 }
 
+uint32_t OpView::PlaceOf(InputNumber i) const {
+  if (!Has(i)) return kBlobNone;
+  uint32_t place = 0;
+  for (uint32_t k = 0; k < i.number; ++k) place += inputs[k] != kBlobNone ? 1 : 0;
+  return place;
+}
+
 uint32_t OpView::InputParts(InputNumber i) const {
   return Maker(i) == nullptr ? Input(i).detail : OpView{blob, Maker(i), values}.U32(Attribute::kHeads, 1);
 }

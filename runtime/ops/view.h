@@ -18,32 +18,31 @@ namespace fovea {
 struct OpView {
   const Blob* blob;
   const OperationRecord* record;
-  const ValueRecord* values;         // the program's values
-  const uint32_t* inputs = nullptr;  // values by input number; null: as in the record
-  uint32_t input_count = 0;          // length of `inputs`
+  const ValueRecord* values;  // of the program
+  const uint32_t* inputs;     // values by input number
+  const uint32_t* tensors;    // tensors by number, record->tensor_count of them
+  uint32_t input_count;       // length of `inputs`
   // Tensors have no contents: a model is being converted, and only shapes are inferred.
   bool shapes_only = false;
 
-  uint32_t InputCount() const { return inputs == nullptr ? record->input_count : input_count; }
+  // The record's operands are in the blob.
+  OpView(const Blob* of, const OperationRecord* operation, const ValueRecord* of_program)
+      : blob(of),
+        record(operation),
+        values(of_program),
+        inputs(of->operands.data + operation->first_operand),
+        tensors(inputs + operation->input_count),
+        input_count(operation->input_count) {}
+
+  uint32_t InputCount() const { return input_count; }
   // kBlobNone if an optional input is absent.
-  uint32_t InputIndex(InputNumber i) const {
-    if (i.number >= InputCount()) return kBlobNone;
-    return inputs == nullptr ? blob->operands[record->first_operand + i.number] : inputs[i.number];
-  }
-  uint32_t TensorIndex(TensorNumber i) const {
-    if (i.number >= record->tensor_count) return kBlobNone;
-    return blob->operands[record->first_operand + record->input_count + i.number];
-  }
+  uint32_t InputIndex(InputNumber i) const { return i.number < input_count ? inputs[i.number] : kBlobNone; }
+  uint32_t TensorIndex(TensorNumber i) const { return i.number < record->tensor_count ? tensors[i.number] : kBlobNone; }
   bool Has(InputNumber i) const { return InputIndex(i) != kBlobNone; }
   bool Has(TensorNumber i) const { return TensorIndex(i) != kBlobNone; }
   bool Has(Attribute key) const { return Find(key) != nullptr; }
   // The place of input i in Op::inputs, which has only the inputs present; kBlobNone: it is absent.
-  uint32_t PlaceOf(InputNumber i) const {
-    if (!Has(i)) return kBlobNone;
-    uint32_t place = 0;
-    for (uint32_t k = 0; k < i.number; ++k) place += Has(InputNumber(k)) ? 1 : 0;
-    return place;
-  }
+  uint32_t PlaceOf(InputNumber i) const;
   const ValueRecord& Input(InputNumber i) const { return values[InputIndex(i)]; }
   const ValueRecord& Output() const { return values[record->output]; }
   const SpaceRecord& InputSpace(InputNumber i) const { return blob->spaces[Input(i).space]; }
