@@ -52,7 +52,7 @@ for what in $named; do
   case $what in
     aarch64)
       build aarch64-kernels aarch64-linux
-      for processor in cortex-a53 cortex-a76 max; do
+      for processor in cortex-a53 max; do
         check aarch64-$processor aarch64-linux
       done
       build aarch64-clang
@@ -62,6 +62,7 @@ for what in $named; do
       ;;
     aarch64-whole)
       build aarch64-linux
+      check aarch64-cortex-a76 aarch64-linux
       check aarch64-whole aarch64-linux
       ;;
     sizes)

@@ -18,7 +18,7 @@ namespace fovea {
 struct OpView {
   const Blob* blob;
   const OperationRecord* record;
-  const ValueRecord* values;  // of the program
+  const ValueRecord* values;  // the values of the program
   const uint32_t* inputs;     // values by input number
   const uint32_t* tensors;    // tensors by number, record->tensor_count of them
   uint32_t input_count;       // length of `inputs`
