@@ -104,6 +104,24 @@ TEST(Description, MistakesAreNamedWithTheirPlace) {
   EXPECT_THROW(ParseGraph("{", ".", "graph"), Failure);
 }
 
+// Operands by name, or as a list in the order of operand_list.inc.
+TEST(Description, OperandsHaveNames) {
+  Json json = Small();
+  const BlobOperation listed = ResolveJson(json).content.programs[0].operations[1];
+  Json& linear = json["programs"][0]["operations"][1]["operations"][0];
+  ASSERT_EQ(linear["op"], "linear");
+  linear["in"] = {{"x", linear["in"][0]}};
+  linear["tensors"] = {{"bias", linear["tensors"][1]}, {"weight", linear["tensors"][0]}};
+  const BlobOperation named = ResolveJson(json).content.programs[0].operations[1];
+  EXPECT_EQ(named.inputs, listed.inputs);
+  EXPECT_EQ(named.tensors, listed.tensors);
+  linear["tensors"] = {{"weights", "w"}};
+  EXPECT_NE(Refusal(json).find("there is no operand weights; the operation has weight, bias"), std::string::npos)
+      << Refusal(json);
+  linear["tensors"] = {{"weight", 1}};
+  EXPECT_NE(Refusal(json).find("tensors.weight must be the name of one"), std::string::npos) << Refusal(json);
+}
+
 TEST(Description, AttentionMustFit) {
   const auto attention = [](const char* changes) {
     Json json = Small();
