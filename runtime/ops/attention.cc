@@ -22,16 +22,20 @@ constexpr uint32_t kMostAxes = 16;
 // Limit on the buckets of one operation: checking it reads them all.
 constexpr uint32_t kMostBuckets = 1u << 14;
 
-// Finds the places of the optional inputs. Some require an attribute.
-Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
+void PlaceInputs(const OpView& view, AttentionOp* op) {
   op->key_bias = view.PlaceOf(In::kKeyBias);
   op->global_keys = view.PlaceOf(In::kGlobalKeys);
   op->clusters = view.PlaceOf(In::kClusters);
   op->centers = view.PlaceOf(In::kCenters);
   op->pair_bias = view.PlaceOf(In::kPairBias);
-  op->pair_bias_heads = view.U32(Attribute::kPairBias, view.Has(In::kPairBias) ? 1 : 0);
   op->summaries = view.PlaceOf(In::kSummaryKeys);
   op->coordinates = view.PlaceOf(In::kRowCoordinates);
+}
+
+// Finds the places of the optional inputs. Some require an attribute.
+Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
+  if (op->input_count > 3) PlaceInputs(view, op);
+  op->pair_bias_heads = view.U32(Attribute::kPairBias, view.Has(In::kPairBias) ? 1 : 0);
   if (view.Has(In::kClusters) != (view.U32(Attribute::kRounds, 0) != 0)) {
     return reporter.Fail(FOVEA_E_RECORD, "input clusters and attribute rounds need each other");
   }
@@ -483,15 +487,28 @@ Status LowerAttention(const OpView& view, Reporter& reporter, AttentionOp* op) {
   return CheckAttentionSpec(op->spec, view.shapes_only, FOVEA_E_SHAPE, reporter);
 }
 
+// Attributes that came with an input before inputs had numbers.
+static bool AnnouncesInput(Attribute key) {
+  return key == Attribute::kKeyBias || key == Attribute::kGlobalKeys || key == Attribute::kRounds ||
+         key == Attribute::kCenters || key == Attribute::kPairBias || key == Attribute::kSummaries ||
+         key == Attribute::kRowCoordinates;
+}
+
 // A record with input numbers that has all inputs up to the last has more inputs than its attributes announce, since
 // key_bias is the first optional input.
 Status FormerAttentionInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, uint32_t* count) {
+  bool announced = false;
+  for (uint32_t i = 0; i < view.record->attribute_count; ++i) {
+    const AttributeRecord& attribute = view.blob->attributes[view.record->first_attribute + i];
+    announced = announced || (attribute.bits != 0 && AnnouncesInput(static_cast<Attribute>(attribute.key)));
+  }
+  if (!announced) return kOk;
   const uint32_t given = view.record->input_count;
   uint32_t next = 3;
   bool by_flag = false, numbered = false;
   for (uint32_t i = 0; i < kAttentionInputs; ++i) inputs[i] = i < 3 ? view.InputIndex(i) : kBlobNone;
-  const auto take = [&](In input, bool announced) {
-    if (announced) inputs[static_cast<uint32_t>(input)] = view.InputIndex(next++);
+  const auto take = [&](In input, bool given_by) {
+    if (given_by) inputs[static_cast<uint32_t>(input)] = view.InputIndex(next++);
   };
   const auto flag = [&](In input, Attribute key) {
     by_flag = by_flag || view.Flag(key);
