@@ -16,7 +16,7 @@ export class FoveaError extends Error {
   readonly index: number;
 }
 
-/** What the rows of a value are (a ragged batch dimension). Segment i of a space is row i of its parent. */
+/** A ragged batch dimension: the kind of the rows of a value. Segment i of a space is row i of its parent. */
 export interface Space {
   readonly index: number;
   readonly name: string;

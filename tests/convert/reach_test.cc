@@ -18,7 +18,7 @@ namespace {
 
 const std::string kExamples = test::InSource("tools/convert/examples");
 
-// What no example has. The runtime reads a former blob of it in former_blobs_test.cc.
+// A description of everything that the examples lack. former_blobs_test.cc reads a former blob of it.
 const char kOthers[] = "former_blobs/every_operand.json";
 
 class Reach {

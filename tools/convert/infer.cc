@@ -33,7 +33,7 @@ std::string TextOf(const fovea_error& error, bool of_space = false) {
 
 }  // namespace
 
-// What the runtime makes of an operation whose result is in one space.
+// The result of lowering an operation whose output is in one given space.
 struct Inference::Trial {
   bool fits = false;
   std::string fault;

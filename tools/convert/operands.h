@@ -21,7 +21,7 @@ struct Operand {
   Storage storage;  // tensors
 };
 
-// Of a description's operation; nothing if there is none of that name.
+// The operation that a description calls so; empty if there is none.
 std::optional<OpCode> OperationNamed(const std::string& name);
 
 const std::vector<Operand>& InputsOf(OpCode code);

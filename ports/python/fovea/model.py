@@ -26,7 +26,7 @@ _HEADER_BYTES = 64  # contains the blob's size and checksum
 
 @dataclasses.dataclass(frozen=True)
 class Space:
-    """What the rows of a value are."""
+    """A ragged batch dimension: the kind of the rows of a value."""
 
     index: int
     name: str
