@@ -81,7 +81,7 @@ void SeeBlocks(const Blocks& blocks, Description& description, LayerStack& stack
                                                             attributes["full_up_to"].dump()));
     }
     return b.Attention(name, {at + "query", at + "key", at + "value"},
-                       {.blocks = by_head ? blocks.layer_table[site.layer] : blocks.table}, at + "attended",
+                       {.layout = by_head ? blocks.layer_table[site.layer] : blocks.table}, at + "attended",
                        attributes);
   };
 }

@@ -6,6 +6,7 @@
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 #include "tools/convert/constants.h"
+#include "tools/convert/operands.h"
 
 namespace fovea::tools {
 
@@ -73,11 +74,14 @@ std::string ProgramBuilder::Arrange(const std::string& in, const std::string& ta
 
 std::string ProgramBuilder::Attention(const std::string& name, std::vector<std::string> in, const AttentionTensors& t,
                                       const std::string& out, Json attributes) {
-  std::vector<std::string> tensors = {t.distance_bias, t.coordinates,   t.head_windows,     t.blocks,
-                                      t.additive,      t.relative_keys, t.relative_queries, t.buckets,
-                                      t.slopes,        t.sinks,         t.summary_bias};
-  while (!tensors.empty() && tensors.back().empty()) tensors.pop_back();
-  Op("attention", std::move(in), std::move(tensors), out, std::move(attributes));
+  const NamedOperands tensors = {
+#define FOVEA_INPUT(number, name, Name, presence)
+#define FOVEA_TENSOR(number, name, Name, presence, storage) {#name, t.name},
+#include "runtime/blob/attention_operand_list.inc"
+#undef FOVEA_INPUT
+#undef FOVEA_TENSOR
+  };
+  Op("attention", std::move(in), InOrder(TensorsOf(OpCode::kAttention), tensors), out, std::move(attributes));
   program_.operations.back().name = name;
   return out;
 }

@@ -40,10 +40,14 @@ struct Heads {
   double score_cap = 0;             // scores become cap * tanh(score / cap); 0: they do not
 };
 
-// Tensors of an attention operation, as listed in runtime/blob/op_list.inc: whole names; empty: absent.
+// Tensors of an attention operation, by the names of runtime/blob/attention_operand_list.inc: whole names of tensors;
+// empty: absent.
 struct AttentionTensors {
-  std::string distance_bias = "", coordinates = "", head_windows = "", blocks = "", additive = "";
-  std::string relative_keys = "", relative_queries = "", buckets = "", slopes = "", sinks = "", summary_bias = "";
+#define FOVEA_INPUT(number, name, Name, presence)
+#define FOVEA_TENSOR(number, name, Name, presence, storage) std::string name = "";
+#include "runtime/blob/attention_operand_list.inc"
+#undef FOVEA_INPUT
+#undef FOVEA_TENSOR
 };
 
 class ProgramBuilder {
