@@ -20,7 +20,7 @@ Status CheckCached(const OpView& view, const OpDef& def, Reporter& reporter) {
   if (cached(view.OutputSpace()) != def.appends) {
     return reporter.FailSpace("only append writes to a cached space", def.appends, view.Output().space);
   }
-  for (uint32_t i = 0; i < view.InputCount(); ++i) {
+  for (uint32_t i = 0; i < view.input_count; ++i) {
     if (!view.Has(InputNumber(i)) || def.cached.Has(i) || !cached(view.InputSpace(i))) continue;
     return reporter.Fail(FOVEA_E_SHAPE, "the operation cannot read cached rows", 0, view.Input(i).space);
   }

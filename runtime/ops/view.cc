@@ -70,7 +70,7 @@ Status CheckSpace(const OpView& op, InputNumber i, Reporter& reporter) {
 }
 
 Status CheckRowLocal(const OpView& op, Reporter& reporter) {
-  for (uint32_t i = 0; i < op.InputCount(); ++i) {
+  for (uint32_t i = 0; i < op.input_count; ++i) {
     if (!op.Has(InputNumber(i))) continue;
     FOVEA_TRY(CheckF32(op, i, reporter));
     FOVEA_TRY(CheckSpace(op, i, reporter));
@@ -80,7 +80,7 @@ Status CheckRowLocal(const OpView& op, Reporter& reporter) {
 
 Status CheckElementwise(const OpView& op, Reporter& reporter) {
   FOVEA_TRY(CheckRowLocal(op, reporter));
-  for (uint32_t i = 1; i < op.InputCount(); ++i) FOVEA_TRY(CheckWidth(op, i, reporter));
+  for (uint32_t i = 1; i < op.input_count; ++i) FOVEA_TRY(CheckWidth(op, i, reporter));
   return kOk;
 }
 

@@ -34,7 +34,6 @@ struct OpView {
         tensors(inputs + operation->input_count),
         input_count(operation->input_count) {}
 
-  uint32_t InputCount() const { return input_count; }
   // kBlobNone if an optional input is absent.
   uint32_t InputIndex(InputNumber i) const { return i.number < input_count ? inputs[i.number] : kBlobNone; }
   uint32_t TensorIndex(TensorNumber i) const { return i.number < record->tensor_count ? tensors[i.number] : kBlobNone; }

@@ -18,9 +18,9 @@ class Inference {
   Inference(const BlobContent& content, const BlobProgram& program) : content_(content), program_(program) {}
 
   // Space, width and type of the result of `operation`, the program's next one. Its space is the one named, or else the
-  // only one that fits; one made of the first input's space by strides only counts where it is named, unless no other
-  // fits. Optional inputs that attributes announce, as
-  // they did before inputs had numbers, get their numbers. Fails with the fault that the runtime reports.
+  // only one that fits; a space made of the first input's by strides is chosen only if it is named or no other fits.
+  // Optional inputs that attributes announce, as they did before inputs had numbers, get their numbers. Fails with the
+  // fault that the runtime reports.
   BlobValue Infer(BlobOperation& operation, const std::string& space);
 
  private:
