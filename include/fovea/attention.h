@@ -213,9 +213,9 @@ typedef struct fovea_attention_pairs_bias {
   size_t row_stride, head_stride, segment_stride;
 } fovea_attention_pairs_bias;
 
-/* A score is computed in this order: the kind's sum times the scale; the cap; the bias by distance; then key_bias,
- * relative scores and pair_bias are added, none of which is capped; self_score replaces the result so far, all biases
- * included; a mask of pairs hides. Zero fields mean the default. */
+/* A score is computed in this order: the kind's sum times the scale; the cap; the bias by distance and the slope; then
+ * key_bias, relative scores and pair_bias are added, none of which is capped; self_score replaces the result so far,
+ * all biases included; a mask of pairs hides. Zero fields mean the default. */
 typedef struct fovea_attention_score {
   size_t struct_size;
   uint32_t kind;         /* fovea_score */
@@ -249,6 +249,10 @@ typedef struct fovea_attention_score {
   float self_score;
 
   fovea_attention_pairs_bias pair_bias;
+
+  /* Linear bias (ALiBi, arXiv 2108.12409): slopes[head] * (key - query) is added at any distance, [heads]. Not with
+   * several axes. */
+  const float* slopes;
 } fovea_attention_score;
 #define FOVEA_ATTENTION_SCORE_INIT FOVEA_INIT(fovea_attention_score)
 
@@ -270,6 +274,9 @@ typedef struct fovea_attention_weighting {
   /* 1: with centers, the weights of keys j are multiplied by exp(-(j - p)^2 / (2 (D / 2)^2)), D = left = right. This
    * comes after the softmax, which is not repeated. */
   uint32_t gaussian;
+  /* Attention sinks (arXiv 2309.17453): a score of each head that belongs to no key and takes part in the softmax, so
+   * that weights sum to less than 1, [heads]. With FOVEA_WEIGHTING_SOFTMAX only; not with top_k or rounds. */
+  const float* sinks;
 } fovea_attention_weighting;
 #define FOVEA_ATTENTION_WEIGHTING_INIT FOVEA_INIT(fovea_attention_weighting)
 
@@ -307,8 +314,35 @@ typedef struct fovea_attention_positions {
   uint32_t coordinate_sets; /* 0: 1. */
   uint32_t coordinate_positions;
   uint32_t axes; /* 0: 1. At most 16. */
+
+  /* Coordinates of rows instead of positions: `axes` numbers for each row of k, without gaps, through all segments.
+   * Queries and keys must be the same rows. They are rounded to the nearest integer and clamped to 2^24; NaN counts as
+   * 0. Not with `coordinates`, and only with FOVEA_ORIGIN_ZERO. */
+  const float* row_coordinates;
 } fovea_attention_positions;
 #define FOVEA_ATTENTION_POSITIONS_INIT FOVEA_INIT(fovea_attention_positions)
+
+/* ---- Summaries ---- */
+
+/* Further keys, one for each `group` keys of a segment, which all its queries see, in the same softmax (transient global
+ * attention of LongT5, arXiv 2112.07916): segment s has the rows [offsets[s], offsets[s + 1]) of k and v, of which as
+ * many are used as it has whole groups of keys. Queries and keys must be the same rows. Not in an attention map, and not
+ * with causal, top_k, a layout, rounds, centers, relative scores, slopes, key_bias, pair_bias, self_score, coordinates,
+ * apart or query_stride. */
+typedef struct fovea_attention_summaries {
+  size_t struct_size;
+  uint32_t group; /* At least 1. */
+  /* [rows, kv_heads, d_k] and [rows, kv_heads, d_v] of the type of k and v, which is not FOVEA_TYPE_I8, without a
+   * segment_stride. */
+  const fovea_attention_rows* k;
+  const fovea_attention_rows* v;
+  const uint32_t* offsets; /* As key_offsets. NULL: one segment of all rows. */
+  /* NULL, or a bias by the distance of summary i from the group that contains the query, in groups: [heads,
+   * 2 * max_distance + 1], as distance_bias. */
+  const float* bias;
+  uint32_t max_distance; /* At most 2^29. */
+} fovea_attention_summaries;
+#define FOVEA_ATTENTION_SUMMARIES_INIT FOVEA_INIT(fovea_attention_summaries)
 
 /* ---- Attention map ---- */
 
@@ -377,6 +411,8 @@ typedef struct fovea_attention_options {
   uint32_t tile_rows;
   fovea_runner runner; /* NULL: workers are called one after the other. */
   void* runner_context;
+
+  const fovea_attention_summaries* summaries; /* NULL: there are none. */
 } fovea_attention_options;
 #define FOVEA_ATTENTION_OPTIONS_INIT FOVEA_INIT(fovea_attention_options)
 
@@ -399,8 +435,8 @@ FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* opti
 
 /* Computes the outputs. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v]; k and v have the
  * same type and number of rows. `scratch` has an alignment of 64; its content does not matter and is undefined
- * afterwards. Statuses besides the statuses of fovea_attention_scratch_size (error.tensor: 0 q, 1 k, 2 v, 3 out if a
- * view is meant):
+ * afterwards. Statuses besides the statuses of fovea_attention_scratch_size (error.tensor: 0 q, 1 k, 2 v, 3 out, 4 and 5 k
+ * and v of the summaries, if a view is meant):
  *   FOVEA_E_TOO_SMALL    scratch has fewer than `expected` bytes
  *   FOVEA_E_MISALIGNED   scratch, or a pointer or stride, does not have the alignment `expected`
  *   FOVEA_E_ROWS         a view has too few rows, or too many

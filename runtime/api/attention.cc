@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <initializer_list>
+
 #include "runtime/api/attention_views.h"
 #include "runtime/api/handles.h"
 #include "runtime/attention/check.h"
@@ -40,6 +42,7 @@ struct Given {
   fovea_attention_weighting weighting;
   fovea_attention_positions positions;
   fovea_attention_kept kept;
+  fovea_attention_summaries summaries;
 };
 
 // The options as a call, without views and scratch.
@@ -52,6 +55,7 @@ struct Request {
   WeightSink kept{};
   // Defaults for a single segment.
   uint32_t one_query_segment[2] = {0, 0}, one_key_segment[2] = {0, 0}, one_list[2] = {0, 0};
+  uint32_t one_summary_segment[2] = {0, 0};
 
   const WeightSink* sink() const { return given.kept.values != nullptr ? &kept : nullptr; }
 };
@@ -65,6 +69,7 @@ Status ReadStructs(const fovea_attention_options* from, Given* given, Reporter& 
   FOVEA_TRY(ReadStruct(given->options.score, &given->score, reporter));
   FOVEA_TRY(ReadStruct(given->options.weighting, &given->weighting, reporter));
   FOVEA_TRY(ReadStruct(given->options.positions, &given->positions, reporter));
+  FOVEA_TRY(ReadStruct(given->options.summaries, &given->summaries, reporter));
   return ReadStruct(given->options.kept, &given->kept, reporter);
 }
 
@@ -133,9 +138,16 @@ Status ReadScore(const fovea_attention_score& given, uint32_t d_k, ScorePart* sc
   score->additive = given.additive;
   score->max_distance = given.max_distance;
   score->distance_bias = given.distance_bias;
+  score->slopes = given.slopes;
   score->relative = {given.relative_keys, given.relative_queries, given.buckets, given.bucket_count, DType::kF32,
                      DType::kF32};
   score->has_self_score = given.has_self_score != 0;
+  return kOk;
+}
+
+Status ReadSummaryPart(const fovea_attention_summaries& given, SummaryPart* summaries, Reporter& reporter) {
+  if (given.group == 0) return reporter.Fail(FOVEA_E_OPTION, "group of summaries must be at least 1", 1, 0);
+  *summaries = {given.group, given.bias, given.bias == nullptr ? 0 : given.max_distance};
   return kOk;
 }
 
@@ -156,6 +168,9 @@ Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
   spec->positions.coordinates = positions.coordinates;
   spec->positions.coordinate_sets = Or(positions.coordinate_sets, 1);
   spec->positions.coordinate_positions = positions.coordinate_positions;
+  spec->positions.row_coordinates = positions.row_coordinates != nullptr;
+  spec->weighting.sinks = given.weighting.sinks;
+  if (options.summaries != nullptr) FOVEA_TRY(ReadSummaryPart(given.summaries, &spec->summaries, reporter));
   if ((positions.starts != nullptr) != (spec->positions.origin == Origin::kStarts)) {
     return reporter.Fail(FOVEA_E_NULL, "starts must be set if and only if origin is FOVEA_ORIGIN_STARTS",
                          positions.origin, 0);
@@ -240,9 +255,9 @@ Status ReadAllSegments(Request* request, uint32_t q, uint32_t keys, Reporter& re
   }
   const fovea_attention_pattern& pattern = request->given.pattern;
   if (pattern.global_key_count == 0) return kOk;
-  call.global_keys = pattern.global_keys;
+  call.global_keys.rows = pattern.global_keys;
   return ReadSegments(pattern.global_key_offsets, call.key_segments.count, pattern.global_key_count, request->one_list,
-                      &call.global_key_segments, reporter);
+                      &call.global_keys.segments, reporter);
 }
 
 // The number of rows that segments may have in all: the view's rows; with a segment_stride up to `rows` per segment.
@@ -258,6 +273,44 @@ Status CheckSegmentPlaces(const HeadRows& view, uint32_t rows, const Segments& s
   }
   *all = INT32_MAX;
   return kOk;
+}
+
+Status ReadSummaries(Request* request, Reporter& reporter) {
+  if (request->given.options.summaries == nullptr) return kOk;
+  const fovea_attention_summaries& given = request->given.summaries;
+  const AttentionSpec& spec = request->spec;
+  AttentionCall& call = request->call;
+  SummaryRows& summaries = call.summaries;
+  if (call.key_bias.data != nullptr || call.pair_bias.data != nullptr) {
+    return reporter.Fail(FOVEA_E_OPTION, "summaries cannot be combined with key_bias or pair_bias");
+  }
+  for (const fovea_attention_rows* rows : {given.k, given.v}) {
+    if (rows == nullptr) return reporter.Fail(FOVEA_E_NULL, "k or v of the summaries is NULL");
+    if (DType(rows->type) == call.key_type && call.key_type != DType::kI8 && rows->segment_stride == 0) continue;
+    return reporter.Fail(FOVEA_E_OPTION, "summaries must have the type of k, not int8, and no segment_stride",
+                         static_cast<uint32_t>(call.key_type), rows->type);
+  }
+  HeadRows no_scales;
+  FOVEA_TRY(ReadRows(given.k, {4, spec.kv_heads, spec.d_k, 1}, &summaries.k, &no_scales, reporter));
+  FOVEA_TRY(ReadRows(given.v, {5, spec.kv_heads, spec.d_v, 1}, &summaries.v, &no_scales, reporter));
+  if (given.k->rows != given.v->rows) {
+    return reporter.Fail(FOVEA_E_ROWS, "keys and values differ in rows", given.k->rows, given.v->rows);
+  }
+  FOVEA_TRY(ReadSegments(given.offsets, call.key_segments.count, given.k->rows, request->one_summary_segment,
+                         &summaries.segments, reporter));
+  request->rows.summaries = given.k->rows;
+  return kOk;
+}
+
+Status ReadRowCoordinates(Request* request, uint32_t keys, Reporter& reporter) {
+  const float* coordinates = request->given.positions.row_coordinates;
+  request->call.row_coordinates = coordinates;
+  if (coordinates == nullptr) return kOk;
+  if (reinterpret_cast<uintptr_t>(coordinates) % sizeof(float) != 0) {
+    return reporter.Fail(FOVEA_E_MISALIGNED, "row_coordinates is not aligned to an element", sizeof(float));
+  }
+  if ((CheckedSize(keys) * request->spec.positions.axes * sizeof(float)).ok()) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION, "row_coordinates exceeds the address space", SIZE_MAX, keys);
 }
 
 Status ReadClusters(Request* request, uint32_t keys, Reporter& reporter) {
@@ -309,6 +362,8 @@ Status ReadViews(Request* request, const fovea_attention_rows* q, const fovea_at
   biases |= call.pair_bias.data != nullptr ? Bit(AttentionFeature::kPairBias) : 0;
   FOVEA_TRY(CheckFeatures(biases, reporter));
   FOVEA_TRY(ReadCenters(request->given.pattern, *queries, &call, reporter));
+  FOVEA_TRY(ReadSummaries(request, reporter));
+  FOVEA_TRY(ReadRowCoordinates(request, keys, reporter));
   request->kept.row_count = *queries;
   const CheckedSize kept = CheckedSize(*queries) * spec.heads * request->kept.stride * sizeof(float);
   if (!kept.ok())

@@ -188,8 +188,7 @@ Status ReadCenters(const fovea_attention_pattern& given, uint32_t rows, Attentio
   Place place = {given.center_values, rows, 1, 1, 1, sizeof(float), given.center_stride, 0, 0};
   FOVEA_TRY(FillStrides(&place, reporter));
   FOVEA_TRY(CheckPlace(place, reporter));
-  call->centers = given.center_values;
-  call->center_stride = place.row_stride;
+  call->centers = {given.center_values, place.row_stride};
   return kOk;
 }
 

@@ -134,6 +134,12 @@ struct KeyPages {
   size_t Row(const uint32_t* table, size_t position) const { return PagedRow(table, table_size - 1, position); }
 };
 
+// `offset` bytes after the start of rows.
+template <typename T, typename From>
+T* BytesAfter(From* data, size_t offset) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(data) + offset);
+}
+
 // Rows of heads in the caller's memory. Strides in bytes: from a row to the next, from a head to the next, from the
 // first row of a segment to that of the next, or 0 where the rows of all segments are contiguous.
 template <typename T>
@@ -144,6 +150,11 @@ struct HeadMatrix {
   // Offset of row `row`, the position-th of its segment.
   size_t RowOffset(uint32_t segment, size_t position, size_t row) const {
     return segment_stride == 0 ? row * row_stride : segment * segment_stride + position * row_stride;
+  }
+  // The vector of a head in that row.
+  template <typename U>
+  U* Vector(uint32_t segment, size_t position, size_t row, size_t head) const {
+    return BytesAfter<U>(data, RowOffset(segment, position, row) + head * head_stride);
   }
 };
 using HeadRows = HeadMatrix<const void>;
@@ -167,6 +178,26 @@ struct Clusters {
   size_t stride;         // column = head * rounds + round
 };
 
+// spec->summaries: keys and values from row 0 of the summaries' space, and the summaries of each key segment.
+struct SummaryRows {
+  HeadRows k, v;  // of AttentionCall::key_type, which must not be kI8
+  Segments segments;
+};
+
+// pattern.centers: a number for each row of the query space, from row 0. Around NaN no key is seen.
+struct CenterRows {
+  const float* values;
+  size_t stride;  // in bytes
+
+  float Of(size_t row) const { return *BytesAfter<const float>(values, row * stride); }
+};
+
+// pattern.global_keys: rows of the key space, ascending, and which of them are in each key segment.
+struct GlobalKeys {
+  const uint32_t* rows;
+  Segments segments;
+};
+
 struct WeightSink;  // tap.h
 
 struct AttentionCall {
@@ -178,26 +209,23 @@ struct AttentionCall {
   // there up. Empty: both belong to the same space.
   const Segments* above;
   uint32_t levels;
-  const uint32_t* starts;         // Origin::kStarts: position of the first query of each segment
-  uint32_t row_begin, row_end;    // query rows of this tile; may start or end inside a segment, and span several
-  HeadRows q;                     // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
-  HeadRows k;                     // row 0 of the key space; [kv_heads, d_k]
-  HeadRows v;                     // row 0 of the key space; [kv_heads, d_v]
-  DType key_type;                 // type of k and v: kF32, kF16, kBf16 or kI8
-  HeadRows k_scales, v_scales;    // kI8: one f32 for each row and head
-  const KeyPages* key_pages;      // pages of keys, values and their scales; null: offsets and strides apply
-  HeadRows summary_k, summary_v;  // spec->summaries: row 0 of their space; type key_type, which must not be kI8
-  Segments summary_segments;
+  const uint32_t* starts;       // Origin::kStarts: position of the first query of each segment
+  uint32_t row_begin, row_end;  // query rows of this tile; may start or end inside a segment, and span several
+  HeadRows q;                   // row row_begin, or with segment strides row 0; f32 [heads, d_k] a row
+  HeadRows k;                   // row 0 of the key space; [kv_heads, d_k]
+  HeadRows v;                   // row 0 of the key space; [kv_heads, d_v]
+  DType key_type;               // type of k and v: kF32, kF16, kBf16 or kI8
+  HeadRows k_scales, v_scales;  // kI8: one f32 for each row and head
+  const KeyPages* key_pages;    // pages of keys, values and their scales; null: offsets and strides apply
+  SummaryRows summaries;
   HeadMatrix<void> out;  // as q; f32 [heads, d_v]; must not overlap q
   HeadRows key_bias;     // row 0 of the key space; f32 [heads, or 1 with a head stride of 0], added to scores; or null
   PairBias pair_bias;    // by query row of the space
   // positions.row_coordinates, where queries and keys are the same rows: from row 0, `axes` numbers for each row. They
   // are rounded to the nearest integer and clamped to 2^24; NaN counts as 0.
   const float* row_coordinates;
-  const float* centers;           // pattern.centers: from row 0 of the query space; around NaN no key is seen
-  size_t center_stride;           // in bytes
-  const uint32_t* global_keys;    // pattern.global_keys: rows of the key space, ascending
-  Segments global_key_segments;   // the global keys of each key segment
+  CenterRows centers;
+  GlobalKeys global_keys;
   Clusters clusters;              // pattern.rounds
   uint32_t head_begin, head_end;  // clustered: query heads of this tile; 0 and 0: all
   uint32_t tile_rows;             // rows that scratch was sized for, if a tile may have more; else 0

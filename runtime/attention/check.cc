@@ -48,7 +48,7 @@ class SpecCheck {
     if (spec_.heads == 0 || spec_.kv_heads == 0 || spec_.heads % spec_.kv_heads != 0) {
       return Fail("kv_heads must divide heads", spec_.heads, spec_.kv_heads);
     }
-    if (spec_.d_k == 0 || spec_.d_v == 0) return Fail("vectors have no elements", 1, 0);
+    if (spec_.d_k == 0 || spec_.d_v == 0) return Fail("d_k and d_v must be at least 1", 1, 0);
     FOVEA_TRY(AtMost(spec_.heads, kMostHeads, "too many heads"));
     return AtMost(std::max(spec_.d_k, spec_.d_v), kMostWidth, "vectors are too wide");
   }
@@ -85,7 +85,7 @@ class SpecCheck {
   Status Layout() const {
     if (!kAttendsLayout || pattern_.layout == nullptr) return kOk;
     if (pattern_.layout_heads != 1 && pattern_.layout_heads != spec_.heads) {
-      return Fail("a layout is one for all heads or one for each", spec_.heads, pattern_.layout_heads);
+      return Fail("layout_heads must be 1 or the number of heads", spec_.heads, pattern_.layout_heads);
     }
     FOVEA_TRY(AtMost(pattern_.layout_columns, kMostColumns, "layout is too wide"));
     if (!Fits(CheckedSize(pattern_.layout_heads) * pattern_.layout_rows * pattern_.layout_columns)) {
@@ -97,14 +97,16 @@ class SpecCheck {
     if (columns < 2 || shapes_only_) return kOk;
     const uint64_t comparisons = uint64_t{pattern_.layout_heads} * pattern_.layout_rows * columns;
     if (comparisons > kMostComparisons / columns) {
-      return Fail("layout is too large where weights are no plain softmax", kMostComparisons / columns, comparisons);
+      return Fail("layout is too large for a weighting other than softmax, or a self score", kMostComparisons / columns,
+                  comparisons);
     }
     for (size_t row = 0; row < size_t{pattern_.layout_heads} * pattern_.layout_rows; ++row) {
       const int32_t* names = pattern_.layout + row * columns;
       for (size_t i = 0; i < columns; ++i) {
         if (names[i] < 0 || std::find(names, names + i, names[i]) == names + i) continue;
-        return reporter_.Fail(FOVEA_E_ID, "a block is named twice where weights are no plain softmax", 1, 2,
-                              row * columns + i);
+        return reporter_.Fail(FOVEA_E_ID,
+                              "a row of the layout names a block twice, which requires a softmax without self score", 1,
+                              2, row * columns + i);
       }
     }
     return kOk;
@@ -113,24 +115,26 @@ class SpecCheck {
   Status Scores() const {
     const ScorePart& score = spec_.score;
     if (!Weighs(spec_.weighting.kind)) {
-      return Fail("this activation does not weigh scores", 0, static_cast<uint32_t>(spec_.weighting.kind));
+      return Fail("this activation cannot be a weighting of scores", 0, static_cast<uint32_t>(spec_.weighting.kind));
     }
     if (!isfinite(score.scale)) return Fail("scale must be finite", 0, 0);
     if (spec_.weighting.sinks != nullptr &&
         (spec_.weighting.kind != Activation::kNone || pattern_.top_k > 0 || pattern_.rounds > 0)) {
-      return Fail("sinks go with a softmax over all keys that are seen", 0, 0);
+      return Fail("sinks require a softmax, and cannot be combined with top_k or clusters", 0, 0);
     }
     if (score.cap < 0.0f) return Fail("cap must not be negative", 0, 0);
     if (score.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
-    FOVEA_TRY(AtMost(score.max_distance, kMostDistance, "max_distance is too large"));
+    FOVEA_TRY(
+        AtMost(std::max(score.max_distance, spec_.summaries.max_distance), kMostDistance, "max_distance is too large"));
     const PositionsPart& positions = spec_.positions;
-    if (!Fits(CheckedSize(positions.axes) * spec_.heads * (2 * uint64_t{score.max_distance} + 1))) {
-      return Fail("bias by distance is too large", SIZE_MAX, score.max_distance);
+    const uint64_t reach = std::max(score.max_distance, spec_.summaries.max_distance);
+    if (!Fits(CheckedSize(positions.axes) * spec_.heads * (2 * reach + 1))) {
+      return Fail("the tables of distance_bias are too large", SIZE_MAX, score.max_distance);
     }
     if (!kAttendsCoordinates || positions.coordinates == nullptr) return kOk;
     if (positions.coordinate_sets == 0 ||
         !Fits(CheckedSize(positions.coordinate_sets) * positions.axes * positions.coordinate_positions)) {
-      return Fail("coordinates are too many", SIZE_MAX, positions.coordinate_positions);
+      return Fail("the table of coordinates is too large", SIZE_MAX, positions.coordinate_positions);
     }
     return kOk;
   }
@@ -142,7 +146,7 @@ class SpecCheck {
     const bool none = relative.bucket_count == 0 && relative.buckets == nullptr && !given;
     if (none) return kOk;
     if (relative.bucket_count == 0 || relative.buckets == nullptr || !given) {
-      return Fail("relative scores, buckets and their count need each other", 1, relative.bucket_count);
+      return Fail("relative scores require tables, buckets and bucket_count", 1, relative.bucket_count);
     }
     FOVEA_TRY(AtMost(relative.bucket_count, kMostBuckets, "too many buckets"));
     if (!Fits(CheckedSize(spec_.positions.axes) * spec_.heads * relative.bucket_count * spec_.d_k)) {
@@ -151,7 +155,7 @@ class SpecCheck {
     for (uint32_t i = 0; i <= 2 * spec_.score.max_distance && !shapes_only_; ++i) {
       const auto bucket = static_cast<uint32_t>(relative.buckets[i]);
       if (bucket < relative.bucket_count) continue;
-      return reporter_.Fail(FOVEA_E_ID, "a bucket is outside its table", relative.bucket_count, bucket, i);
+      return reporter_.Fail(FOVEA_E_ID, "a bucket is not below bucket_count", relative.bucket_count, bucket, i);
     }
     return kOk;
   }
@@ -165,12 +169,12 @@ class SpecCheck {
 
 Status CheckSegments(const Segments& segments, uint32_t rows, Reporter& reporter) {
   if (segments.offsets[0] != 0) {
-    return reporter.Fail(FOVEA_E_SEGMENTS, "offsets of segments start at 0", 0, segments.offsets[0]);
+    return reporter.Fail(FOVEA_E_SEGMENTS, "offsets of segments must start at 0", 0, segments.offsets[0]);
   }
   for (uint32_t i = 0; i < segments.count; ++i) {
     const uint32_t begin = segments.offsets[i], end = segments.offsets[i + 1];
-    if (end < begin) return reporter.Fail(FOVEA_E_SEGMENTS, "offsets of segments descend", begin, end, i + 1);
-    if (end > rows) return reporter.Fail(FOVEA_E_SEGMENTS, "a segment passes the rows", rows, end, i + 1);
+    if (end < begin) return reporter.Fail(FOVEA_E_SEGMENTS, "offsets of segments must not descend", begin, end, i + 1);
+    if (end > rows) return reporter.Fail(FOVEA_E_SEGMENTS, "a segment ends after the last row", rows, end, i + 1);
   }
   return kOk;
 }
@@ -179,12 +183,23 @@ Status CheckSegments(const Segments& segments, uint32_t rows, Reporter& reporter
 Status CheckGlobalKeys(const AttentionCall& call, Reporter& reporter) {
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
     uint32_t least = call.key_segments.offsets[s];
-    for (uint32_t i = call.global_key_segments.offsets[s]; i < call.global_key_segments.offsets[s + 1]; ++i) {
-      if (call.global_keys[i] < least || call.global_keys[i] >= call.key_segments.offsets[s + 1]) {
-        return reporter.Fail(FOVEA_E_ID, "global keys must ascend in their segment", least, call.global_keys[i], i);
+    for (uint32_t i = call.global_keys.segments.offsets[s]; i < call.global_keys.segments.offsets[s + 1]; ++i) {
+      if (call.global_keys.rows[i] < least || call.global_keys.rows[i] >= call.key_segments.offsets[s + 1]) {
+        return reporter.Fail(FOVEA_E_ID, "global keys must be in their segment, in ascending order", least,
+                             call.global_keys.rows[i], i);
       }
-      least = call.global_keys[i] + 1;
+      least = call.global_keys.rows[i] + 1;
     }
+  }
+  return kOk;
+}
+
+// The queries of each segment must be the rows of its keys.
+Status CheckSameRows(const AttentionCall& call, Reporter& reporter) {
+  for (uint32_t s = 0; s <= call.key_segments.count; ++s) {
+    const uint32_t query = call.query_segments.offsets[s], key = call.key_segments.offsets[s];
+    if (query == key) continue;
+    return reporter.Fail(FOVEA_E_SEGMENTS, "segments of queries and keys must be the same rows", key, query, s);
   }
   return kOk;
 }
@@ -194,19 +209,16 @@ Status CheckClusters(const AttentionCall& call, Reporter& reporter) {
   const size_t columns = size_t{call.spec->heads} * call.spec->pattern.rounds, stride = call.clusters.stride;
   for (uint32_t s = 0; s < call.key_segments.count; ++s) {
     const uint32_t first = call.key_segments.offsets[s], rows = call.key_segments.offsets[s + 1] - first;
-    if (call.query_segments.offsets[s] != first || call.query_segments.offsets[s + 1] != first + rows) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "clustered queries and keys must be the same segments", first,
-                           call.query_segments.offsets[s], s);
-    }
     if (rows <= call.spec->pattern.chunk || call.clusters.order == nullptr) continue;
     for (uint32_t row = 0; row < rows; ++row) {
       for (size_t column = 0; column < columns; ++column) {
         const size_t at = (size_t{first} + row) * stride + column;
         const auto place = static_cast<uint32_t>(call.clusters.rank[at]);
-        if (place >= rows) return reporter.Fail(FOVEA_E_ID, "a rank is outside its segment", rows, place, at);
+        if (place >= rows)
+          return reporter.Fail(FOVEA_E_ID, "a rank is not below the length of its segment", rows, place, at);
         const auto back = static_cast<uint32_t>(call.clusters.order[(size_t{first} + place) * stride + column]);
         if (back != first + row) {
-          return reporter.Fail(FOVEA_E_ID, "order does not name the row of this rank", first + row, back, at);
+          return reporter.Fail(FOVEA_E_ID, "order must name the row of each rank", first + row, back, at);
         }
       }
     }
@@ -232,11 +244,12 @@ Status CheckLengths(const AttentionCall& call, Reporter& reporter) {
     if (call.weights == nullptr) continue;
     uint64_t most = keys;
     if (call.weights->sparse()) {
-      const uint32_t global_keys = spec.pattern.global_keys ? call.global_key_segments.length(s) : 0;
+      const uint32_t global_keys = spec.pattern.global_keys ? call.global_keys.segments.length(s) : 0;
       most = MostVisibleKeys(spec.pattern, {spec.heads, keys, global_keys, true});
     }
     if (most > call.weights->stride) {
-      return reporter.Fail(FOVEA_E_CAPACITY, "a row of weights is too short", most, call.weights->stride, s);
+      return reporter.Fail(FOVEA_E_CAPACITY, "a row of the attention map is too short for the keys that a query sees",
+                           most, call.weights->stride, s);
     }
   }
   return kOk;
@@ -254,18 +267,21 @@ Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, 
   FOVEA_TRY(CheckSegments(call.key_segments, rows.keys, reporter));
   if (call.spec->pairing == Pairing::kPaired) {
     if (call.query_segments.count != call.key_segments.count) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "segments of queries and keys disagree", call.key_segments.count,
-                           call.query_segments.count);
+      return reporter.Fail(FOVEA_E_SEGMENTS, "queries and keys must have the same number of segments",
+                           call.key_segments.count, call.query_segments.count);
     }
     FOVEA_TRY(CheckSegments(call.query_segments, rows.queries, reporter));
   } else if (call.key_segments.count > rows.queries) {
-    return reporter.Fail(FOVEA_E_ROWS, "each segment of keys needs its query row", call.key_segments.count,
-                         rows.queries);
+    return reporter.Fail(FOVEA_E_ROWS, "each key segment requires a query row", call.key_segments.count, rows.queries);
   }
   if (call.spec->pattern.global_keys) {
-    FOVEA_TRY(CheckSegments(call.global_key_segments, rows.global_keys, reporter));
+    FOVEA_TRY(CheckSegments(call.global_keys.segments, rows.global_keys, reporter));
     FOVEA_TRY(CheckGlobalKeys(call, reporter));
   }
+  if (call.spec->pattern.rounds > 0 || call.spec->summaries.group > 0 || call.spec->positions.row_coordinates) {
+    FOVEA_TRY(CheckSameRows(call, reporter));
+  }
+  if (call.spec->summaries.group > 0) FOVEA_TRY(CheckSegments(call.summaries.segments, rows.summaries, reporter));
   if (call.spec->pattern.rounds > 0) FOVEA_TRY(CheckClusters(call, reporter));
   return CheckLengths(call, reporter);
 }

@@ -9,25 +9,18 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/base/nearest.h"
 #include "runtime/kernels/kernels.h"
 
 namespace fovea {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity(), kLog2E = 1.44269504f;
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
 float FadeOf(const AttentionSpec& spec) {
   if (!spec.weighting.gaussian) return 0.0f;
   const double reach = spec.pattern.left;
   return static_cast<float>(-2.0 * 1.4426950408889634 / (reach * reach));
-}
-
-// `offset` bytes after the start of rows.
-template <typename T, typename From>
-T* At(From* data, size_t offset) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(data) + offset);
 }
 
 int64_t CeilDivide(int64_t a, int64_t b) {
@@ -49,6 +42,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
       call_(call),
       spec_(*call.spec),
       layout_(layout),
+      terms_{{kernels, call, *call.spec, layout}},
       group_(spec_.heads / spec_.kv_heads),
       taps_(call.weights, kernels.elementwise) {
   const ScorePart& score = spec_.score;
@@ -58,15 +52,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.score = score.kind;
   tile_.scale = score.scale;
   tile_.cap = score.cap;
-  tile_.max_distance = score.max_distance;
-  tile_.buckets = score.relative.buckets;
-  tile_.bucket_count = score.relative.bucket_count;
-  tile_.axes = spec_.positions.axes;
-  tile_.bias_step = spec_.heads * (2 * size_t{score.max_distance} + 1);
-  tile_.self_score = score.self_score;
-  tile_.has_self_score = score.has_self_score;
   tile_.fade = FadeOf(spec_);
-  summary_distance_ = spec_.summaries.max_distance;
   if (attention_.has[static_cast<uint32_t>(score.products)]) tile_.products = score.products;
   if (spec_.weighting.kind != Activation::kNone) {
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting.kind)];
@@ -86,15 +72,14 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.sums = Scratch<float>(ScratchPart::kSums);
   tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
-  if (kAttendsCoordinates && spec_.positions.HasCoordinates()) {
-    tile_.coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
-    tile_.row_coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates);
-  }
+  terms_.ForEach([&](auto& term) {
+    term.Start(&tile_);
+    has_terms_ |= term.kIsScore;
+  });
 }
 
 void AttentionEngine::Run(const Piece& piece) {
-  const bool bias_by_head = call_.key_bias.data != nullptr && call_.key_bias.head_stride != 0;
-  const uint32_t step = SplitsHeads(spec_) || bias_by_head ? 1 : group_;
+  const uint32_t step = SplitsHeads(spec_) || terms_.key_bias.DiffersByHead() ? 1 : group_;
   const uint32_t end = call_.head_end == 0 ? spec_.heads : call_.head_end;
   for (uint32_t head = call_.head_begin; head < end; head += step) RunHeads(piece, head, step);
 }
@@ -105,11 +90,10 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const uint32_t kv_head = first_head / group_;
   head_ = first_head;
   const KeyPages* pages = call_.key_pages;
-  const auto first_of = [&](const HeadRows& rows, uint32_t of_head, bool in_pages = false) {
-    const size_t first = in_pages ? 0 : rows.RowOffset(piece.segment, 0, piece.key_row);
-    return At<const uint8_t>(rows.data, first + of_head * rows.head_stride);
+  const auto kept = [&](const HeadRows& rows) {
+    const uint8_t* first = rows.Vector<const uint8_t>(piece.segment, 0, piece.key_row, kv_head);
+    return pages == nullptr ? first : BytesAfter<const uint8_t>(rows.data, kv_head * rows.head_stride);
   };
-  const auto kept = [&](const HeadRows& rows) { return first_of(rows, kv_head, pages != nullptr); };
   source_ = {kept(call_.k),
              kept(call_.v),
              call_.k.row_stride,
@@ -128,25 +112,13 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
     source_.k_scale_stride = call_.k_scales.row_stride / sizeof(float);
     source_.v_scale_stride = call_.v_scales.row_stride / sizeof(float);
   }
-  SetUpSummaries(piece, kv_head);
-  tile_.key_bias = nullptr;
-  if (kAttendsKeyBias && call_.key_bias.data != nullptr) {
-    tile_.key_bias = reinterpret_cast<const float*>(first_of(call_.key_bias, first_head));
-    tile_.key_bias_stride = call_.key_bias.row_stride / sizeof(float);
-  }
-  const PositionsPart& positions = spec_.positions;
-  if (kAttendsCoordinates && positions.coordinates != nullptr) {
-    const size_t set = piece.segment % positions.coordinate_sets;
-    coordinates_ = positions.coordinates + set * positions.axes * positions.coordinate_positions;
-  }
-  if (kAttendsCoordinates && positions.row_coordinates) {
-    row_coordinates_ = call_.row_coordinates + size_t{piece.key_row} * positions.axes;
-  }
+  terms_.ForEach([&](auto& term) { term.StartHead(piece, first_head, &tile_); });
 
   QueryTile queries = {piece.first, piece.count, 1, piece.keys, first_head, false, nullptr, 0, piece.key_row, {0, 0}};
   if (kAttendsGlobalKeys && pattern.global_keys) {
-    queries.global_keys = call_.global_keys + call_.global_key_segments.offsets[piece.segment];
-    queries.global_key_count = call_.global_key_segments.length(piece.segment);
+    const Segments& segments = call_.global_keys.segments;
+    queries.global_keys = call_.global_keys.rows + segments.offsets[piece.segment];
+    queries.global_key_count = segments.length(piece.segment);
   }
   if (kAttendsClustered && pattern.rounds > 0 && piece.keys > pattern.chunk) {
     RunClustered(piece);
@@ -183,21 +155,6 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   run(back, end, 1, true);
 }
 
-void AttentionEngine::SetUpSummaries(const Piece& piece, uint32_t kv_head) {
-  summary_count_ = 0;
-  if (!kAttendsSummaries || spec_.summaries.group == 0) return;
-  const Segments& segments = call_.summary_segments;
-  summary_count_ = std::min(piece.keys / spec_.summaries.group, segments.length(piece.segment));
-  const auto first_of = [&](const HeadRows& rows) {
-    const size_t first = rows.RowOffset(piece.segment, 0, segments.offsets[piece.segment]);
-    return At<const uint8_t>(rows.data, first + kv_head * rows.head_stride);
-  };
-  summaries_ = {};
-  summaries_.k = first_of(call_.summary_k), summaries_.k_stride = call_.summary_k.row_stride;
-  summaries_.v = first_of(call_.summary_v), summaries_.v_stride = call_.summary_v.row_stride;
-  summaries_.type = call_.key_type;
-}
-
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
   const uint64_t rows = uint64_t{queries.count} * heads;
   for (uint64_t first = 0; first < rows;) {
@@ -210,13 +167,12 @@ void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, u
         SetUpRow(piece, queries.first + query * queries.step, first_head + head, count);
         if (++head == heads) ++query, head = 0;
       }
-      Begin(count);
-      if (kAttendsRelative && spec_.score.relative.keys != nullptr) SetUpRelative(first_head, piece.keys);
+      Begin(piece, count);
       QueryTile chunk = queries;
       chunk.first += first_query * queries.step;
       chunk.count = query - first_query + (head > 0);
       RunKeys(chunk);
-      if (kAttendsSummaries && summary_count_ > 0)
+      if (kAttendsSummaries && terms_.summaries.count() > 0)
         RunSummaries(first_head, static_cast<uint32_t>(first % heads), heads);
     } while (MustRepeat());
     first += count;
@@ -238,17 +194,12 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
   const size_t local = space_row - call_.row_begin;
   *row = {};
   const size_t place = position - piece.start;
-  row->q = At<const float>(call_.q.data, call_.q.RowOffset(piece.segment, place, local) + head * call_.q.head_stride);
-  row->out = At<float>(call_.out.data, call_.out.RowOffset(piece.segment, place, local) + head * call_.out.head_stride);
+  row->q = call_.q.Vector<const float>(piece.segment, place, local, head);
+  row->out = call_.out.Vector<float>(piece.segment, place, local, head);
+  row->position = static_cast<int32_t>(position);
+  row->max = kHidden;
   if (kAttendsScoreAdditive && spec_.score.additive != nullptr)
     row->additive = spec_.score.additive + size_t{head} * spec_.d_k;
-  if (kAttendsDistanceBias && spec_.score.distance_bias != nullptr) {
-    const size_t most = spec_.score.max_distance;
-    row->bias = spec_.score.distance_bias + head * (2 * most + 1) + most;
-  }
-  if (spec_.score.slopes != nullptr) row->slope = spec_.score.slopes[head];
-  if (kAttendsPairBias && call_.pair_bias.data != nullptr)
-    SetUpPairBias(piece, space_row, position - piece.start, head, row);
   if (kKeepsWeights) taps_.SetUp(space_row, head, index, piece.keys, tile_.StoresScores() ? kHidden : 0.0f, row);
   if (kAttendsTopK && spec_.pattern.top_k > 0) {
     const size_t first = size_t{index} * layout_.top_entries;
@@ -260,122 +211,21 @@ void AttentionEngine::SetUpRow(const Piece& piece, uint32_t position, uint32_t h
                  layout_.top_entries,
                  kHidden};
   }
-  row->position = static_cast<int32_t>(position);
   if (spec_.pattern.centers != Centers::kNone) {
-    row->center = *At<const float>(call_.centers, space_row * call_.center_stride);
+    row->center = call_.centers.Of(space_row);
     if (spec_.pattern.centers == Centers::kFractions) row->center *= static_cast<float>(piece.keys);
   }
-  const PositionsPart& positions = spec_.positions;
-  row->apart = position < positions.apart;
-  row->coordinate = row->position;
-  if (kAttendsCoordinates && positions.HasCoordinates()) {
-    row->place = index * positions.axes;
-    auto* coordinates = Scratch<int32_t>(ScratchPart::kRowCoordinates) + row->place;
-    CoordinatesAt(position, 1, coordinates);
-    row->coordinate = coordinates[0];
-  } else if (positions.query_stride > 1 && position > positions.apart) {
-    const uint64_t at = positions.apart + uint64_t{position - positions.apart} * positions.query_stride;
-    row->coordinate = static_cast<int32_t>(std::min<uint64_t>(at, INT32_MAX));
-  }
-  row->max = spec_.weighting.sinks == nullptr ? kHidden : kLog2E * spec_.weighting.sinks[head];
-}
-
-void AttentionEngine::CoordinatesAt(uint32_t position, size_t step, int32_t* to) const {
-  const PositionsPart& positions = spec_.positions;
-  for (size_t axis = 0; axis < positions.axes; ++axis) {
-    to[axis * step] = coordinates_ != nullptr ? coordinates_[axis * positions.coordinate_positions + position]
-                                              : NearestWhole(row_coordinates_[position * positions.axes + axis]);
-  }
-}
-
-void AttentionEngine::PlaceBlock(const AttentionTile& tile, uint32_t from, uint32_t to) const {
-  if (!kAttendsCoordinates || tile.coordinates == nullptr) return;
-  auto* coordinates = Scratch<int32_t>(ScratchPart::kCoordinates);
-  // The kernels read whole vectors.
-  const auto before = from / kAttentionLanes * kAttentionLanes;
-  const auto after = static_cast<uint32_t>(RoundUp(to, kAttentionLanes));
-  for (size_t axis = 0; axis < tile.axes; ++axis) {
-    std::fill(coordinates + axis * tile.block + before, coordinates + axis * tile.block + from, 0);
-    std::fill(coordinates + axis * tile.block + to, coordinates + axis * tile.block + after, 0);
-  }
-  for (uint32_t i = from; i < to; ++i) CoordinatesAt(tile.Position(i), tile.block, coordinates + i);
-}
-
-void AttentionEngine::SetUpPairBias(const Piece& piece, uint32_t space_row, size_t place, uint32_t head,
-                                    AttentionRow* row) {
-  const PairBias& pairs = call_.pair_bias;
-  const size_t at_row = pairs.segment_stride == PairBias::kByRow
-                            ? space_row * pairs.row_stride
-                            : piece.segment * pairs.segment_stride + place * pairs.row_stride;
-  row->pairs = At<const uint8_t>(pairs.data, at_row + head * pairs.head_stride);
-  tile_.pairs_mask = pairs.mask;
+  terms_.ForEach([&](auto& term) { term.StartRow({piece, position, space_row, head, index}, row); });
 }
 
 // Starts the first `rows` rows of the tile, which are set up.
-void AttentionEngine::Begin(uint32_t rows) {
+void AttentionEngine::Begin(const Piece& piece, uint32_t rows) {
   ClearRows(&tile_, rows);
-  // The weight of the sink: its score is the maximum so far.
-  for (uint32_t i = 0; spec_.weighting.sinks != nullptr && i < rows; ++i)
-    tile_.sums[size_t{i} * kAttentionLanes] = 1.0f;
   const bool in_place = rows <= attention_.in_place_rows && spec_.score.kind == Score::kDot &&
                         tile_.products == Products::kF32 && spec_.pattern.rounds == 0 && !tile_.careful;
   tile_.source = in_place ? &source_ : nullptr;
   if (kAttendsProducts && tile_.products != Products::kF32) attention_.narrow(tile_);
-}
-
-// y[i][axis][j] = row i of `copied` . row j of the head's table of the axis, for rows [begin, end) of the table.
-void AttentionEngine::MultiplyBuckets(uint32_t rows, const void* tables, DType type, uint32_t head, uint32_t begin,
-                                      uint32_t end, float* y) const {
-  const uint32_t buckets = spec_.score.relative.bucket_count, axes = spec_.positions.axes;
-  const auto multiply = type == DType::kF16 ? kernels_.gemm.f16 : kernels_.gemm.f32;
-  GemmTile gemm = {};
-  gemm.rows = rows;
-  gemm.k = spec_.d_k;
-  gemm.x = Scratch<float>(ScratchPart::kCopied);
-  gemm.y_stride = size_t{axes} * buckets;
-  for (size_t axis = 0; axis < axes; ++axis) {
-    const size_t before = (axis * spec_.heads + head) * RowBytes(type, uint64_t{buckets} * spec_.d_k);
-    for (uint32_t first = begin; first < end; first += kGemmTileColumns) {
-      gemm.columns = std::min<size_t>(kGemmTileColumns, end - first);
-      gemm.weights = static_cast<const uint8_t*>(tables) + before + RowBytes(type, uint64_t{first} * spec_.d_k);
-      gemm.y = y + axis * buckets + first;
-      multiply(gemm);
-    }
-  }
-}
-
-// The buckets that the tile's rows need for keys at positions [first, last], which are few if keys and rows are all
-// near or all far apart. Rounded to whole groups of columns, so that the matmul has the same bits in every range.
-void AttentionEngine::BucketRange(int64_t first, int64_t last, uint32_t* begin, uint32_t* end) const {
-  constexpr uint32_t kColumns = 16;
-  const uint32_t buckets = spec_.score.relative.bucket_count;
-  *begin = 0, *end = last < first ? 0 : buckets;
-  if (last < first || spec_.positions.HasCoordinates()) return;
-  int64_t low = tile_.rows[0].coordinate, high = low;
-  for (uint32_t i = 1; i < tile_.row_count; ++i) {
-    low = std::min<int64_t>(low, tile_.rows[i].coordinate);
-    high = std::max<int64_t>(high, tile_.rows[i].coordinate);
-  }
-  const int64_t most = spec_.score.max_distance;
-  const auto column = [&](int64_t distance) { return std::max(-most, std::min(distance, most)) + most; };
-  const auto range = std::minmax_element(tile_.buckets + column(first - high), tile_.buckets + column(last - low) + 1);
-  *begin = static_cast<uint32_t>(*range.first) / kColumns * kColumns;
-  *end = std::min((static_cast<uint32_t>(*range.second) / kColumns + 1) * kColumns, buckets);
-}
-
-void AttentionEngine::SetUpRelative(uint32_t head, uint32_t keys) {
-  const size_t products = size_t{spec_.positions.axes} * spec_.score.relative.bucket_count;
-  float *copied = Scratch<float>(ScratchPart::kCopied), *relative = Scratch<float>(ScratchPart::kRelative);
-  for (uint32_t i = 0; i < tile_.row_count; ++i) {
-    for (uint32_t j = 0; j < spec_.d_k; ++j) {
-      copied[size_t{i} * spec_.d_k + j] = spec_.score.scale * tile_.rows[i].q[j];
-    }
-    tile_.rows[i].relative = relative + i * products;
-  }
-  uint32_t begin, end;
-  BucketRange(0, int64_t{keys} - 1, &begin, &end);
-  MultiplyBuckets(tile_.row_count, spec_.score.relative.keys, spec_.score.relative.keys_type, head, begin, end,
-                  relative);
+  terms_.ForEach([&](auto& term) { term.StartChunk(head_, piece.keys, &tile_); });
 }
 
 void AttentionEngine::RunKeys(QueryTile queries) {
@@ -391,24 +241,11 @@ void AttentionEngine::RunKeys(QueryTile queries) {
   for (KeyRange range; ranges.Next(&range);) RunRange(range);
 }
 
-// All rows process the summary keys, at distances from the group that contains the row's position. Row i belongs to
-// head first_head + (turn + i) % heads.
+// All rows process the summary keys. Row i belongs to head first_head + (turn + i) % heads.
 void AttentionEngine::RunSummaries(uint32_t first_head, uint32_t turn, uint32_t heads) {
-  const SummaryPart& part = spec_.summaries;
-  const uint32_t last = summary_count_ - 1, most = part.max_distance;
-  for (uint32_t i = 0; i < tile_.row_count; ++i) {
-    AttentionRow* row = &tile_.rows[i];
-    row->coordinate = static_cast<int32_t>(std::min(static_cast<uint32_t>(row->position) / part.group, last));
-    const size_t head = first_head + (turn + i) % heads;
-    row->bias = part.bias == nullptr ? nullptr : part.bias + head * (2 * size_t{most} + 1) + most;
-  }
-  std::swap(source_, summaries_);
-  std::swap(tile_.max_distance, summary_distance_);
-  tile_.untapped = true;
-  RunRange({0, summary_count_, 1, 1, -kNoBound, kNoBound, 0.0f});
-  tile_.untapped = false;
-  std::swap(tile_.max_distance, summary_distance_);
-  std::swap(source_, summaries_);
+  terms_.summaries.Enter(first_head, turn, heads, &source_, &tile_);
+  RunRange({0, terms_.summaries.count(), 1, 1, -kNoBound, kNoBound, 0.0f});
+  terms_.summaries.Leave(&source_, &tile_);
 }
 
 // Key first + i * stride of the range is cell first / stride + i of the grid, and a block is `block` cells.
@@ -417,7 +254,8 @@ void AttentionEngine::RunRange(const KeyRange& range) {
   const uint64_t begin = range.first / range.stride, end = begin + range.count;
   tile_.step = range.stride;
   tile_.index = nullptr;
-  tile_.block_bias = range.bias;
+  tile_.terms.count_bias = range.bias;
+  tile_.terms.any = has_terms_ || range.bias != 0.0f;
   for (uint64_t block = begin / tile_.block * tile_.block; block < end; block += tile_.block) {
     tile_.first = static_cast<uint32_t>(phase + block * range.stride);
     const auto from = static_cast<uint32_t>(std::max(block, begin) - block);
@@ -427,9 +265,9 @@ void AttentionEngine::RunRange(const KeyRange& range) {
     const uint64_t cells =
         spec_.positions.apart > tile_.first ? DivideUp(spec_.positions.apart - tile_.first, range.stride) : 0;
     const auto middle = static_cast<uint32_t>(std::max<uint64_t>(from, std::min<uint64_t>(cells, to)));
-    tile_.apart = true;
+    tile_.terms.distances.apart = true;
     if (from < middle && SetVisible(range, from, middle)) TakeBlock(from, middle);
-    tile_.apart = false;
+    tile_.terms.distances.apart = false;
     if (middle < to && SetVisible(range, middle, to)) TakeBlock(middle, to);
   }
 }
@@ -469,20 +307,15 @@ bool AttentionEngine::SetVisible(const KeyRange& range, uint32_t from, uint32_t 
   return any;
 }
 
+// Packs keys [from, to) of the current block, and lets the terms prepare for them.
+void AttentionEngine::StartBlock(uint32_t from, uint32_t to, AttentionTile* tile) {
+  if (tile->source == nullptr) attention_.pack(*tile, source_, from, to);
+  terms_.ForEach([&](auto& term) { term.StartBlock(head_, source_, from, to, tile); });
+}
+
 // Adds keys [from, to) of the current block to the sums of the tile's rows.
 void AttentionEngine::TakeBlock(uint32_t from, uint32_t to) {
-  if (tile_.source == nullptr) attention_.pack(tile_, source_, from, to);
-  PlaceBlock(tile_, from, to);
-  if (kAttendsRelative && spec_.score.relative.queries != nullptr && !tile_.apart) {
-    const size_t products = size_t{spec_.positions.axes} * spec_.score.relative.bucket_count;
-    float* key_relative = Scratch<float>(ScratchPart::kKeyRelative);
-    attention_.unpack(tile_, source_, from, to, spec_.score.scale, Scratch<float>(ScratchPart::kCopied));
-    uint32_t begin, end;
-    BucketRange(tile_.Position(from), tile_.Position(to - 1), &begin, &end);
-    MultiplyBuckets(to - from, spec_.score.relative.queries, spec_.score.relative.queries_type, head_, begin, end,
-                    key_relative + from * products);
-    tile_.key_relative = key_relative;
-  }
+  StartBlock(from, to, &tile_);
   (kAttendsTopK && spec_.pattern.top_k > 0 ? attention_.choose : attention_.attend)(tile_);
 }
 

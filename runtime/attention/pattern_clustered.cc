@@ -31,7 +31,7 @@ void AttentionEngine::RunClustered(const Piece& piece) {
       for (taps_.Clear(), count = 0; count < most && !taps_.Full(); ++count) {
         SetUpRow(piece, piece.first + first + count, head_, count);
       }
-      Begin(count);
+      Begin(piece, count);
       for (uint32_t round = 0; round < rounds; ++round) RunRound(piece, piece.first + first, count, round);
     } while (MustRepeat());
     Finish(piece);
@@ -79,7 +79,7 @@ void AttentionEngine::RunOnly(const Piece& piece, uint32_t chunk, uint32_t rows)
       for (taps_.Clear(), count = 0; first + count < rows && !taps_.Full(); ++count) {
         SetUpRow(piece, positions[first + count], head_, count);
       }
-      Begin(count);
+      Begin(piece, count);
       RunChunk(piece, 0, chunk, tile_);
     } while (MustRepeat());
     Finish(piece);
@@ -115,7 +115,8 @@ void AttentionEngine::RunPart(const Piece& piece, uint32_t first, uint32_t round
 // All rows of `tile` are in this chunk of the round; adds the keys that the chunk sees to their sums.
 void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chunk, AttentionTile tile) {
   const Pattern& pattern = spec_.pattern;
-  tile.causal = pattern.causal;
+  tile.terms.causal = pattern.causal;
+  tile.terms.any = has_terms_ || pattern.causal;
   auto* index = Scratch<uint32_t>(ScratchPart::kIndex);
   tile.index = index;
   const uint64_t chunks = pattern.ChunksOfRound(piece.keys), all = chunks * pattern.rounds;
@@ -129,8 +130,7 @@ void AttentionEngine::RunChunk(const Piece& piece, uint32_t round, uint32_t chun
         index[k] = KeyAt(piece, static_cast<uint32_t>(seen / chunks), place + k);
       }
       for (uint32_t r = 0; r < tile.row_count; ++r) tile.rows[r].begin = 0, tile.rows[r].end = keys;
-      attention_.pack(tile, source_, 0, keys);
-      PlaceBlock(tile, 0, keys);
+      StartBlock(0, keys, &tile);
       attention_.attend(tile);
     }
   }

@@ -108,7 +108,7 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
         for (size_t i = 0; i < count; ++i) row.weights[i] /= ScoreUnit(tile);
         continue;
       }
-      FinishWeights(row, count, inverse, dense && tile.repeats);
+      FinishWeights(row, count, inverse, dense && tile.repeats && !tile.terms.has_sinks);
       if (kAttendsGaussian && tile.fade != 0.0f) FadeWeights(tile, row, count);
     }
   }

@@ -11,6 +11,7 @@
 
 #include "runtime/blob/numbers.h"
 #include "runtime/kernels/attention_features.h"
+#include "runtime/kernels/attention_terms.h"
 #include "runtime/kernels/cast.h"
 
 namespace fovea {
@@ -64,22 +65,15 @@ struct AttentionRow {
     const float* words;     // the same in words, if products are not kF32; written by `narrow`
     const float* additive;  // [d_k], Score::kAdditive
   };
-  float factor;    // factor of a product of words
-  int32_t offset;  // added to it before
-  // Bias by distance along the first axis: bias[key - position], distance clamped to max_distance; or null.
-  const float* bias;
-  float slope;            // adds slope * (key - position) at any distance (ALiBi); 0: none
-  float center;           // center of the row's window, from which weights fade
-  const float* relative;  // [axes, buckets] the query's relative scores by bucket of the distance; or null
-  const void* pairs;      // by key position: f32 added to its score, or u8 (pairs_mask), 0 masks the key; or null
+  float factor;      // factor of a product of words
+  int32_t offset;    // added to it before
+  float center;      // center of the row's window, from which weights fade
+  int32_t position;  // the query's, in its segment
+  RowTerms terms;
   float* weights;  // output of scores, then weights: by position, or with weight_keys in order of arrival; or null
   uint32_t* weight_keys;  // position of each weight, or null
   float* out;             // [d_v]
   TopKeys* top;           // only for `choose` and `finish_top_k`
-  int32_t position;       // the query's, in its segment
-  int32_t coordinate;     // the query's position, or with coordinates the first of them
-  uint32_t place;         // index of the row in row_coordinates
-  bool apart;             // the query has no distances to keys
   uint32_t begin, end;    // keys of the current block that the row sees; begin >= end: none
   uint32_t weight_count;  // number of weights, with weight_keys
   float max;              // running maximum of the row's scores (in units of log 2); starts as -infinity, or a sink's
@@ -94,18 +88,12 @@ struct AttentionTile {
   Products products;  // for Score::kDot; must be in AttentionKernels::has
   // Weights as a function of each score alone, not normalised (kernels.activation.apply); null: softmax.
   void (*weigh)(const float* x, size_t count, float* y);
-  uint32_t max_distance;   // for the rows' bias and for `buckets`
-  const int32_t* buckets;  // [2 * max_distance + 1] bucket of each clamped distance, for relative scores
-  uint32_t bucket_count;
-  float self_score;  // score of a query with the key at its own position, if has_self_score
-  bool has_self_score;
+  TileTerms terms;
   float fade;         // weights (not sums) are multiplied by 2^(fade * (position - center)^2); 0: no fading
   bool repeats;       // a key may occur more than once; matters only for dense weights
   bool keeps_scores;  // taps record scores, in their natural unit, not weights
   bool untapped;      // weights of the current keys are not recorded
   bool careful;       // skips values of weight 0, so NaN there does not matter: slower, same bits if all are finite
-  bool pairs_mask;    // the type of `pairs`
-  bool causal;        // masks keys after the row's position by position, not by [begin, end)
   // Where `attend` and `choose` read keys and values in place, without packing: for Score::kDot with f32 products, up
   // to AttentionKernels::in_place_rows rows, not if `careful`. Gives the same bits. Null: the packed block.
   const KeySource* source;
@@ -127,18 +115,7 @@ struct AttentionTile {
   // The current block. Key i is at position index[i], or at first + i * step if index is null.
   const uint32_t* index;
   uint32_t first, step;
-  uint32_t existing;      // with `source`: number of positions, in and after the block, that have a key
-  bool apart;             // its keys have no distances
-  float block_bias;       // added to every score (logarithm of how often a key counts)
-  const float* key_bias;  // added to the score of the key at position p: key_bias[p * key_bias_stride]; or null
-  size_t key_bias_stride;
-  // Coordinates of the block's keys: [axes, block], undefined where there is no key. Biases and relative scores are
-  // added for each axis; the biases of consecutive axes are bias_step floats apart.
-  const int32_t* coordinates;      // or null: one axis, positions
-  const int32_t* row_coordinates;  // with coordinates: [axes] per row, by `place`
-  uint32_t axes;
-  size_t bias_step;
-  const float* key_relative;  // [block, axes, bucket_count] each key's relative scores by bucket; or null
+  uint32_t existing;  // with `source`: number of positions, in and after the block, that have a key
 
   // Whether recorded weights are scores until they are finished.
   bool StoresScores() const { return weigh == nullptr || keeps_scores; }

@@ -38,6 +38,7 @@ constexpr size_t kPanel = kColumns * kLanes;  // packed keys are stored as [pane
 static_assert(kAttentionKeyStep % kPanel == 0, "a block must consist of whole panels");
 
 constexpr float kLog2E = 1.44269504f;
+constexpr float kHidden = -std::numeric_limits<float>::infinity();  // score of a key that a row does not see
 
 HWY_INLINE size_t RoundUpTo(size_t n, size_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 

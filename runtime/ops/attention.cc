@@ -37,16 +37,16 @@ Status FindInputs(const OpView& view, Reporter& reporter, AttentionOp* op) {
   if (op->input_count > 3) PlaceInputs(view, op);
   op->pair_bias_heads = view.U32(Attribute::kPairBias, view.Has(In::kPairBias) ? 1 : 0);
   if (view.Has(In::kClusters) != (view.U32(Attribute::kRounds, 0) != 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "input clusters and attribute rounds need each other");
+    return reporter.Fail(FOVEA_E_RECORD, "input clusters requires attribute rounds, and rounds requires clusters");
   }
   if (view.Has(In::kCenters) != (view.Choice(Attribute::kCenters, Centers::kNone) != Centers::kNone)) {
-    return reporter.Fail(FOVEA_E_RECORD, "input centers and attribute centers need each other");
+    return reporter.Fail(FOVEA_E_RECORD, "input centers requires attribute centers, and the attribute the input");
   }
   if (view.Has(In::kPairBias) != (op->pair_bias_heads != 0)) {
-    return reporter.Fail(FOVEA_E_RECORD, "attribute pair_bias needs input pair_bias");
+    return reporter.Fail(FOVEA_E_RECORD, "attribute pair_bias requires input pair_bias");
   }
   if (view.Has(In::kSummaryKeys) != view.Has(In::kSummaryValues)) {
-    return reporter.Fail(FOVEA_E_RECORD, "inputs summary_keys and summary_values need each other");
+    return reporter.Fail(FOVEA_E_RECORD, "inputs summary_keys and summary_values must be given together");
   }
   return kOk;
 }
@@ -82,13 +82,13 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
 #undef FOVEA_FLAG
 #undef FOVEA_CHOICE
   if (!Weighs(spec->weighting.kind)) {
-    return reporter.Fail(FOVEA_E_OP, "this activation does not weigh scores", 0,
+    return reporter.Fail(FOVEA_E_OP, "this activation cannot be a weighting of scores", 0,
                          static_cast<uint32_t>(spec->weighting.kind));
   }
   PatternKind kind = PatternKind::kFull;
   FOVEA_TRY(ReadChoice(op, Attribute::kPattern, "unknown attention pattern", reporter, &kind));
   if (kind != PatternKind::kWindow && (op.Has(Attribute::kLeft) || op.Has(Attribute::kRight))) {
-    return reporter.Fail(FOVEA_E_OP, "sides of a window need the window pattern",
+    return reporter.Fail(FOVEA_E_OP, "left and right require the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow), static_cast<uint32_t>(kind));
   }
   // New queries that continue a sequence whose keys are in the KV cache.
@@ -96,11 +96,11 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
   const bool goes_on = keys.kind == SpaceKind::kCached && keys.source == op.Input(0).space;
   if (goes_on && !op.Has(Attribute::kOrigin)) spec->positions.origin = Origin::kEnd;
   if (goes_on && spec->positions.origin != Origin::kEnd) {
-    return reporter.Fail(FOVEA_E_OP, "queries over cached keys stand after the past ones",
+    return reporter.Fail(FOVEA_E_OP, "queries over cached keys must come after earlier ones (origin end)",
                          static_cast<uint32_t>(Origin::kEnd), static_cast<uint32_t>(spec->positions.origin));
   }
   if (spec->positions.origin == Origin::kStarts) {
-    return reporter.Fail(FOVEA_E_OP, "nothing in a program says where segments start");
+    return reporter.Fail(FOVEA_E_OP, "origin starts is not supported in programs");
   }
   return kOk;
 }
@@ -110,7 +110,7 @@ Status ReadFields(const OpView& op, Reporter& reporter, AttentionSpec* spec) {
 Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& reporter) {
   FOVEA_TRY(CheckIntegers(op, T::kHeadWindows, heads, 3, reporter));
   if (op.Has(T::kHeadWindows) && op.Choice(Attribute::kPattern, PatternKind::kFull) != PatternKind::kWindow) {
-    return reporter.Fail(FOVEA_E_SHAPE, "windows by head go with the window pattern",
+    return reporter.Fail(FOVEA_E_SHAPE, "head_windows requires the window pattern",
                          static_cast<uint32_t>(PatternKind::kWindow));
   }
   FOVEA_TRY(CheckIntegers(op, T::kLayout, 0, 0, reporter));
@@ -129,7 +129,7 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
   }
   const bool relative = op.Has(T::kRelativeKeys) || op.Has(T::kRelativeQueries);
   if (relative != op.Has(T::kBuckets)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "relative scores and buckets need each other");
+    return reporter.Fail(FOVEA_E_SHAPE, "relative scores require buckets, and buckets require relative scores");
   }
   if (relative) {
     FOVEA_TRY(CheckIntegers(op, T::kBuckets, 1, width, reporter));
@@ -138,7 +138,8 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
                            op.Tensor(T::kBuckets).width);
     }
     const uint32_t rows = op.Tensor(op.Has(T::kRelativeKeys) ? T::kRelativeKeys : T::kRelativeQueries).rows;
-    if (rows % tables != 0) return reporter.Fail(FOVEA_E_SHAPE, "relative rows are not shared by heads", tables, rows);
+    if (rows % tables != 0)
+      return reporter.Fail(FOVEA_E_SHAPE, "rows of relative scores must be a multiple of heads and axes", tables, rows);
     for (const T i : {T::kRelativeKeys, T::kRelativeQueries}) {
       FOVEA_TRY(CheckFloats(op, i, rows, d_k, reporter, true));
       if (op.Has(i)) FOVEA_TRY(CheckWeights(DType(op.Tensor(i).type), reporter));
@@ -152,25 +153,25 @@ Status CheckTensors(const OpView& op, uint32_t heads, uint32_t d_k, Reporter& re
 Status LowerSummaries(const OpView& view, Reporter& reporter, AttentionOp* op) {
   const bool biased = view.Has(T::kSummaryBias);
   if (op->summaries == kBlobNone) {
-    return biased ? reporter.Fail(FOVEA_E_SHAPE, "a bias of summaries needs summaries") : kOk;
+    return biased ? reporter.Fail(FOVEA_E_SHAPE, "tensor summary_bias requires summaries") : kOk;
   }
   const OpValue &keys = op->inputs[op->summaries], &values = op->inputs[op->summaries + 1];
   const SpaceRecord& space = view.InputSpace(In::kSummaryKeys);
   if (space.kind != SpaceKind::kStrided || space.source != op->keys().space || space.first != 0 ||
       space.extra != uint32_t{space.last} + 1 || op->queries().space != op->keys().space ||
       values.space != keys.space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "summaries are rows of a space made of the keys' by whole groups",
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries must be in a space of whole groups of the keys' rows",
                          op->keys().space, keys.space);
   }
   if (keys.width != op->keys().width || values.width != op->inputs[2].width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "summaries are as wide as keys and values", op->keys().width, keys.width);
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries must be as wide as keys and values", op->keys().width, keys.width);
   }
   if (keys.type != op->key_type || values.type != op->key_type || op->key_type == DType::kI8) {
-    return reporter.Fail(FOVEA_E_SHAPE, "summaries are of the type of keys and values, and not int8",
+    return reporter.Fail(FOVEA_E_SHAPE, "summaries must have the type of keys and values, and not int8",
                          static_cast<uint32_t>(op->key_type), static_cast<uint32_t>(keys.type));
   }
   if (op->key_bias != kBlobNone || op->pair_bias != kBlobNone) {
-    return reporter.Fail(FOVEA_E_OP, "summaries go without biases of keys and pairs");
+    return reporter.Fail(FOVEA_E_OP, "summaries cannot be combined with key_bias or pair_bias");
   }
   SummaryPart& part = op->spec.summaries;
   part.group = space.extra;
@@ -188,14 +189,14 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
   if (extra.key_bias != kBlobNone) {
     const ValueRecord& bias = op.Input(In::kKeyBias);
     if (DType(bias.type) != DType::kF32 || bias.space != keys || (bias.width != 1 && bias.width != heads)) {
-      return reporter.Fail(FOVEA_E_SHAPE, "bias of keys needs one number, or one a head, for each key", heads,
+      return reporter.Fail(FOVEA_E_SHAPE, "key_bias must have one number for each key, or one for each head", heads,
                            bias.width);
     }
   }
   if (extra.centers != kBlobNone) {
     const ValueRecord& centers = op.Input(In::kCenters);
     if (DType(centers.type) != DType::kF32 || centers.space != op.Input(0).space || centers.width != 1) {
-      return reporter.Fail(FOVEA_E_SHAPE, "centers are one number for each query", 1, centers.width);
+      return reporter.Fail(FOVEA_E_SHAPE, "centers must have one number for each query", 1, centers.width);
     }
   }
   if (extra.global_keys != kBlobNone) {
@@ -210,8 +211,8 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
     const uint32_t of = extra.pair_bias_heads;
     if (DType(pairs.type) != DType::kF32 || pairs.space != op.Input(0).space || (of != 1 && of != heads) ||
         pairs.width % of != 0 || pairs.width / of < CertainRows(*op.blob, op.InputSpace(1))) {
-      return reporter.Fail(FOVEA_E_SHAPE, "bias of pairs needs a number for each key of the segment, or one a head",
-                           heads, pairs.width);
+      return reporter.Fail(FOVEA_E_SHAPE, "pair_bias must have a number for each key of the segment (and head)", heads,
+                           pairs.width);
     }
   }
   if (extra.clusters != kBlobNone) {
@@ -219,7 +220,7 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
     const uint64_t columns = uint64_t{heads} * op.U32(Attribute::kRounds, 0);
     if (sorted_by == nullptr || OpCode(sorted_by->code) != OpCode::kSort || op.Input(In::kClusters).space != keys ||
         op.Input(In::kClusters).width != 2 * columns) {
-      return reporter.Fail(FOVEA_E_SHAPE, "clustered keys need their sorting, a column for each head and round",
+      return reporter.Fail(FOVEA_E_SHAPE, "clusters must be sorted keys with a column for each head and round",
                            2 * columns, op.Input(In::kClusters).width);
     }
   }
@@ -227,11 +228,11 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
     const SpaceRecord& space = op.InputSpace(1);
     if (op.Input(0).space != keys || space.kind != SpaceKind::kFixed ||
         space.extra > op.Tensor(T::kCoordinates).width) {
-      return reporter.Fail(FOVEA_E_SHAPE, "coordinates need one space of segments with a fixed number of rows",
+      return reporter.Fail(FOVEA_E_SHAPE, "coordinates require queries and keys in one space with fixed segments",
                            op.Tensor(T::kCoordinates).width, space.extra);
     }
     const uint32_t axes = AxesOf(op), rows = op.Tensor(T::kCoordinates).rows;
-    if (rows % axes != 0) return reporter.Fail(FOVEA_E_SHAPE, "coordinates need a row for each axis", axes, rows);
+    if (rows % axes != 0) return reporter.Fail(FOVEA_E_SHAPE, "coordinates must have a row for each axis", axes, rows);
   }
   if (extra.coordinates != kBlobNone) {
     const ValueRecord& coordinates = op.Input(In::kRowCoordinates);
@@ -239,7 +240,7 @@ Status CheckExtraInputs(const OpView& op, const AttentionOp& extra, uint32_t hea
     if (DType(coordinates.type) != DType::kF32 || coordinates.space != keys || op.Input(0).space != keys ||
         coordinates.width != axes) {
       return reporter.Fail(FOVEA_E_SHAPE,
-                           "coordinates of rows are a number for each axis of the queries, which are keys", axes,
+                           "row_coordinates must have a number for each axis, and queries must be the keys", axes,
                            coordinates.width);
     }
   }
@@ -260,7 +261,7 @@ bool FindKeyType(const OpView& op, DType* type) {
 Status CheckScales(const OpView& op, uint32_t i, uint32_t heads, Reporter& reporter) {
   const uint32_t parts = op.InputParts(i);
   if (parts == heads) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values need a scale for each head", heads, parts);
+  return reporter.Fail(FOVEA_E_SHAPE, "int8 keys and values must have a scale for each head", heads, parts);
 }
 
 // Derives how queries are paired with keys from the spaces of both.
@@ -334,14 +335,15 @@ Status CheckCached(const OpView& op, const AttentionSpec& spec, Reporter& report
   if (space.kind != SpaceKind::kCached) return kOk;
   const Pattern& pattern = spec.pattern;
   if (pattern.rounds > 0 || pattern.global_last > 0 || pattern.global_keys || op.Has(In::kKeyBias)) {
-    return reporter.Fail(FOVEA_E_OP, "clusters, last rows, global keys and biases of keys do not go with cached keys");
+    return reporter.Fail(FOVEA_E_OP,
+                         "cached keys cannot be combined with clusters, global_last, global_keys or key_bias");
   }
   if (space.extra == 0) return kOk;
   const bool window = pattern.has_window && pattern.head_windows == nullptr && pattern.centers == Centers::kNone &&
                       pattern.dilation == 1 && pattern.block == 1 && pattern.full_up_to == 0 &&
                       pattern.global_first == 0 && pattern.layout == nullptr;
   if (window && pattern.left <= space.extra) return kOk;
-  return reporter.Fail(FOVEA_E_OP, "queries look further back than their keys are kept", space.extra, pattern.left);
+  return reporter.Fail(FOVEA_E_OP, "the window is longer than the keys that are kept", space.extra, pattern.left);
 }
 
 // Lowers everything in the spec except its plain fields.
@@ -360,17 +362,18 @@ void LowerSpec(const OpView& op, AttentionSpec* spec) {
 Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (!FindKeyType(view, &op->key_type)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "keys and values are of one type: f32, f16, bf16 or int8", view.Input(1).type,
-                         view.Input(2).type);
+    return reporter.Fail(FOVEA_E_SHAPE, "keys and values must have one type: f32, f16, bf16 or int8",
+                         view.Input(1).type, view.Input(2).type);
   }
   AttentionSpec& spec = op->spec;
   const OpValue &q = op->inputs[0], &k = op->inputs[1], &v = op->inputs[2];
   if (k.space != v.space || !FindPairing(view, op)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys and values do not fit", q.space, k.space);
+    return reporter.Fail(FOVEA_E_SHAPE, "spaces of queries, keys and values do not match", q.space, k.space);
   }
   const uint32_t heads = view.U32(Attribute::kHeads, 1), kv_heads = view.U32(Attribute::kKvHeads, heads);
   if (heads == 0 || kv_heads == 0 || heads % kv_heads != 0 || q.width % heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "heads do not divide each other or the width", heads, kv_heads);
+    return reporter.Fail(FOVEA_E_SHAPE, "kv_heads must divide heads, and heads the width of the queries", heads,
+                         kv_heads);
   }
   spec.heads = op->heads = heads;
   spec.kv_heads = op->kv_heads = kv_heads;
@@ -380,7 +383,7 @@ Status LowerShapes(const OpView& view, Reporter& reporter, AttentionOp* op) {
   }
   spec.d_v = v.width / kv_heads;
   if (v.width % kv_heads != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "values have a width that does not fit", kv_heads, v.width);
+    return reporter.Fail(FOVEA_E_SHAPE, "kv_heads must divide the width of the values", kv_heads, v.width);
   }
   // A session may store cached rows as int8 regardless of their type in the program.
   const bool scaled = op->key_type == DType::kI8 || view.InputSpace(1).kind == SpaceKind::kCached;
@@ -418,16 +421,15 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
     call->key_bias = {run.Input(op.key_bias), width * sizeof(float), width > 1 ? sizeof(float) : 0, 0};
   }
   if (op.global_keys != kBlobNone) {
-    call->global_keys = reinterpret_cast<const uint32_t*>(run.Indices(op.global_keys));
-    call->global_key_segments = run.SegmentsOf(op.inputs[op.global_keys]);
+    call->global_keys.rows = reinterpret_cast<const uint32_t*>(run.Indices(op.global_keys));
+    call->global_keys.segments = run.SegmentsOf(op.inputs[op.global_keys]);
   }
   if (op.clusters != kBlobNone) {
     const size_t columns = size_t{op.spec.heads} * op.spec.pattern.rounds;
     call->clusters = {run.Indices(op.clusters), run.Indices(op.clusters) + columns, 2 * columns};
   }
   if (op.centers != kBlobNone) {
-    call->centers = run.Input(op.centers);
-    call->center_stride = sizeof(float);
+    call->centers = {run.Input(op.centers), sizeof(float)};
   }
   if (op.coordinates != kBlobNone) call->row_coordinates = run.Input(op.coordinates);
   if (op.pair_bias != kBlobNone) {
@@ -439,9 +441,9 @@ void SetExtraInputs(const AttentionOp& op, const OpRun& run, AttentionCall* call
     const auto set = [&](uint32_t i, HeadRows* rows) {
       SetRows(op.inputs[i], op.key_type, run.inputs[i], op.kv_heads, rows, nullptr);
     };
-    set(op.summaries, &call->summary_k);
-    set(op.summaries + 1, &call->summary_v);
-    call->summary_segments = run.SegmentsOf(op.inputs[op.summaries]);
+    set(op.summaries, &call->summaries.k);
+    set(op.summaries + 1, &call->summaries.v);
+    call->summaries.segments = run.SegmentsOf(op.inputs[op.summaries]);
   }
 }
 
@@ -525,7 +527,7 @@ Status FormerAttentionInputs(const OpView& view, Reporter& reporter, uint32_t* i
   for (uint32_t i = 3; i < given; ++i) numbered = numbered || view.InputIndex(i) == kBlobNone;
   *count = next == given && !numbered ? kAttentionInputs : 0;
   if (!by_flag || *count != 0) return kOk;
-  return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", next, given);
+  return reporter.Fail(FOVEA_E_RECORD, "inputs do not match the attributes", next, given);
 }
 
 void SetAttentionCall(const AttentionOp& op, const OpRun& run, Segments (&above)[kMaxSpaceDepth], AttentionCall* call) {

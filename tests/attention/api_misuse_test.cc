@@ -122,7 +122,7 @@ TEST_F(AttentionMisuse, Shapes) {
   options_.kv_heads = 3;
   ExpectOption("divide");
   options_.d_k = 0;
-  ExpectOption("no elements");
+  ExpectOption("at least 1");
   options_.heads = options_.kv_heads = 70000;
   ExpectOption("too many heads");
   options_.d_v = (1u << 24) + 1;
@@ -131,7 +131,7 @@ TEST_F(AttentionMisuse, Shapes) {
   ExpectOption("unknown kind of score");
   for (const uint32_t weighting : {5u, 7u, 8u, 9u, 10u}) {
     weighting_.kind = weighting;
-    ExpectOption("does not weigh");
+    ExpectOption("cannot be a weighting");
   }
   for (const uint32_t weighting : {11u, 4000000000u}) {
     weighting_.kind = weighting;
@@ -198,7 +198,7 @@ TEST_F(AttentionMisuse, Patterns) {
   pattern_.layout = names;
   pattern_.layout_rows = pattern_.layout_columns = 2;
   weighting_.kind = FOVEA_WEIGHTING_RELU;
-  Expect(FOVEA_E_ID, "named twice", 1);
+  Expect(FOVEA_E_ID, "names a block twice", 1);
   for (const uint32_t columns : {0u, 1u}) {  // nothing can be named twice, however many rows there are
     pattern_.layout = names;
     pattern_.layout_rows = 0xffffffff / (columns + 1);
@@ -226,9 +226,9 @@ TEST_F(AttentionMisuse, Segments) {
   };
   expect(FOVEA_OK, "", 0, {0, 5, 5, 45});
   expect(FOVEA_E_SEGMENTS, "start at 0", 0, {1, 5, 5, 45});
-  expect(FOVEA_E_SEGMENTS, "descend", 2, {0, 5, 4, 45});
-  expect(FOVEA_E_SEGMENTS, "passes", 3, {0, 5, 5, 46});
-  expect(FOVEA_E_SEGMENTS, "passes", 1, {0, 0xffffffff, 0xffffffff, 45});
+  expect(FOVEA_E_SEGMENTS, "not descend", 2, {0, 5, 4, 45});
+  expect(FOVEA_E_SEGMENTS, "after the last row", 3, {0, 5, 5, 46});
+  expect(FOVEA_E_SEGMENTS, "after the last row", 1, {0, 0xffffffff, 0xffffffff, 45});
   options_.key_offsets = nullptr;
   Expect(FOVEA_E_NULL, "offsets");
   options_.query_offsets = nullptr;
@@ -239,7 +239,7 @@ TEST_F(AttentionMisuse, Segments) {
   Expect(FOVEA_OK, "");
   options_.segment_count = 0;
   options_.query_offsets = nullptr;
-  Expect(FOVEA_E_SEGMENTS, "disagree");
+  Expect(FOVEA_E_SEGMENTS, "same number of segments");
   options_.pairing = FOVEA_PAIRING_ROWS;
   Expect(FOVEA_E_OPTION, "no query_offsets");
   options_.pairing = FOVEA_PAIRING_ROWS;
@@ -250,9 +250,9 @@ TEST_F(AttentionMisuse, Segments) {
 
 TEST_F(AttentionMisuse, Views) {
   q_.rows = 44;
-  Expect(FOVEA_E_SEGMENTS, "passes", 3);
+  Expect(FOVEA_E_SEGMENTS, "after the last row", 3);
   k_.rows = v_.rows = 44;
-  Expect(FOVEA_E_SEGMENTS, "passes", 3);
+  Expect(FOVEA_E_SEGMENTS, "after the last row", 3);
   v_.rows = 46;
   Expect(FOVEA_E_ROWS, "differ");
   out_.rows = 44;
@@ -306,9 +306,9 @@ TEST_F(AttentionMisuse, Listed) {
   expect(FOVEA_E_ID, "global keys", 0);
   rows[0] = 0;
   offsets[3] = 4;
-  expect(FOVEA_E_SEGMENTS, "passes", 3);
+  expect(FOVEA_E_SEGMENTS, "after the last row", 3);
   offsets[3] = 0;
-  expect(FOVEA_E_SEGMENTS, "descend", 3);
+  expect(FOVEA_E_SEGMENTS, "not descend", 3);
   offsets[3] = 3;
   offsets[0] = 1;
   expect(FOVEA_E_SEGMENTS, "start at 0", 0);
@@ -333,10 +333,10 @@ TEST_F(AttentionMisuse, ScoreTables) {
     expect(FOVEA_E_ID, "bucket", 7);
   }
   score_.relative_keys = floats;
-  ExpectOption("need each other");
+  ExpectOption("require tables, buckets and bucket_count");
   score_.buckets = buckets;
   score_.bucket_count = 3;
-  ExpectOption("need each other");
+  ExpectOption("require tables, buckets and bucket_count");
   score_.max_distance = (1u << 29) + 1;
   ExpectOption("max_distance");
   score_.relative_keys = floats;
@@ -352,7 +352,7 @@ TEST_F(AttentionMisuse, ScoreTables) {
   positions_.coordinates = coordinates;
   positions_.coordinate_positions = 60;
   positions_.query_stride = 2;
-  ExpectOption("query_stride goes without coordinates");
+  ExpectOption("query_stride cannot be combined with coordinates");
   score_.key_bias = floats;
   score_.key_bias_heads = 2;  // must be 1 or the 4 heads
   Expect(FOVEA_E_OPTION, "key_bias");
@@ -514,6 +514,58 @@ TEST(AttentionMisuseClusters, OrdersAndRanks) {
   a.options.query_offsets = nullptr;
   a.options.pairing = FOVEA_PAIRING_ROWS;
   EXPECT_EQ(run(), FOVEA_E_OPTION);
+}
+
+TEST(AttentionApiMisuse, SummariesSinksAndSlopes) {
+  Case c;
+  c.queries = {9, 20, 3};
+  c.summary_group = 4;
+  c.summary_reach = 2;
+  c.slopes = false;
+  const Problem problem(c);
+  Arguments a(problem, Layout::kDense);
+  const test::AlignedBytes scratch(a.Needed());
+  fovea_error error = {};
+  const auto expect = [&](fovea_status code, const char* text) {
+    EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), code) << error.text;
+    EXPECT_NE(std::string(error.text).find(text), std::string::npos) << error.text;
+  };
+  // Changes a field, expects the error, and restores it.
+  const auto with = [&](auto* field, auto wrong, fovea_status code, const char* text) {
+    const auto right = *field;
+    *field = wrong;
+    expect(code, text);
+    *field = right;
+  };
+  EXPECT_EQ(a.Run(scratch.data(), scratch.size(), &error), FOVEA_OK) << error.text;
+  const float floats[64] = {};
+  with(&a.summaries.group, 0u, FOVEA_E_OPTION, "group");
+  with(&a.summaries.k, nullptr, FOVEA_E_NULL, "summaries");
+  with(&a.summaries.max_distance, (1u << 29) + 1, FOVEA_E_OPTION, "max_distance");
+  with(&a.summary_k.type, uint32_t{FOVEA_TYPE_F16}, FOVEA_E_OPTION, "type of k");
+  with(&a.summary_v.segment_stride, size_t{64}, FOVEA_E_OPTION, "segment_stride");
+  with(&a.summary_v.rows, 1u, FOVEA_E_ROWS, "differ in rows");
+  with(&a.summaries.offsets, nullptr, FOVEA_E_NULL, "offsets");
+  const uint32_t far[] = {0, 2, 7, 90}, falling[] = {0, 5, 2, 3};
+  with(&a.summaries.offsets, &far[0], FOVEA_E_SEGMENTS, "after the last row");
+  with(&a.summaries.offsets, &falling[0], FOVEA_E_SEGMENTS, "not descend");
+  with(&a.score.key_bias, &floats[0], FOVEA_E_OPTION, "key_bias");
+  with(&a.score.slopes, &floats[0], FOVEA_E_OPTION, "slopes");
+  with(&a.pattern.top_k, 2u, FOVEA_E_OPTION, "top_k");
+  with(&a.positions.row_coordinates, &floats[0], FOVEA_E_OPTION, "coordinates");
+  const uint32_t fewer[] = {0, 8, 20, 23};
+  with(&a.options.query_offsets, &fewer[0], FOVEA_E_SEGMENTS, "same rows");
+  a.options.summaries = nullptr;
+  with(&a.weighting.sinks, &floats[0], FOVEA_OK, "");
+  a.weighting.sinks = floats;
+  with(&a.pattern.top_k, 2u, FOVEA_E_OPTION, "sinks");
+  with(&a.weighting.kind, uint32_t{FOVEA_WEIGHTING_RELU}, FOVEA_E_OPTION, "sinks");
+  a.positions.row_coordinates = reinterpret_cast<const float*>(reinterpret_cast<const char*>(floats) + 2);
+  expect(FOVEA_E_MISALIGNED, "row_coordinates");
+  a.positions.row_coordinates = floats;
+  with(&a.options.query_offsets, &fewer[0], FOVEA_E_SEGMENTS, "same rows");
+  const int32_t table[64] = {};
+  with(&a.positions.coordinates, &table[0], FOVEA_E_OPTION, "coordinates");
 }
 
 }  // namespace

@@ -78,7 +78,10 @@ struct Arguments {
         v_rows(layout, key_rows, spec.kv_heads, spec.d_v * Element(), Element()),
         k_scales(layout, key_rows, spec.kv_heads, sizeof(float), sizeof(float)),
         v_scales(Layout::kDense, key_rows, spec.kv_heads, sizeof(float), sizeof(float)),
-        out_rows(layout, problem.rows(), spec.heads, spec.d_v * sizeof(float), sizeof(float)) {
+        out_rows(layout, problem.rows(), spec.heads, spec.d_v * sizeof(float), sizeof(float)),
+        summary_rows(spec.summaries.group == 0 ? 0 : call.summaries.segments.offsets[call.summaries.segments.count]),
+        summary_k_rows(layout, summary_rows, spec.kv_heads, spec.d_k * Element(), Element()),
+        summary_v_rows(layout, summary_rows, spec.kv_heads, spec.d_v * Element(), Element()) {
     q_rows.Fill(call.q.data);
     k_rows.Fill(call.k.data);
     v_rows.Fill(call.v.data);
@@ -96,6 +99,7 @@ struct Arguments {
     }
     out = {reinterpret_cast<float*>(out_rows.data()), problem.rows(), out_rows.row_stride(), out_rows.head_stride(), 0};
     SetOptions();
+    SetSummaries();
     SetPattern();
     Point();
   }
@@ -130,13 +134,16 @@ struct Arguments {
   AttentionSpec spec;
   uint32_t key_rows;
   Strided q_rows, k_rows, v_rows, k_scales, v_scales, out_rows;
+  uint32_t summary_rows;
+  Strided summary_k_rows, summary_v_rows;
   fovea_attention_options options = {};
   fovea_attention_pattern pattern = {};
   fovea_attention_score score = {};
   fovea_attention_weighting weighting = {};
   fovea_attention_positions positions = {};
   fovea_attention_kept kept = {};
-  fovea_attention_rows q, k, v;
+  fovea_attention_summaries summaries = {};
+  fovea_attention_rows q, k, v, summary_k = {}, summary_v = {};
   fovea_attention_out out;
 
  private:
@@ -177,12 +184,36 @@ struct Arguments {
     positions.starts = call.starts;
     score.key_bias = static_cast<const float*>(call.key_bias.data);
     score.key_bias_heads = call.key_bias.head_stride != 0 ? spec.heads : 1;
+    score.slopes = spec.score.slopes;
+    weighting.sinks = spec.weighting.sinks;
+    positions.row_coordinates = spec.positions.row_coordinates ? call.row_coordinates : nullptr;
     score.has_self_score = spec.score.has_self_score ? 1 : 0;
     score.self_score = spec.score.self_score;
-    pattern.center_values = spec.pattern.centers == Centers::kNone ? nullptr : call.centers;
-    pattern.center_stride = spec.pattern.centers == Centers::kNone ? 0 : call.center_stride;
+    pattern.center_values = spec.pattern.centers == Centers::kNone ? nullptr : call.centers.values;
+    pattern.center_stride = spec.pattern.centers == Centers::kNone ? 0 : call.centers.stride;
     pattern.centers = static_cast<uint32_t>(spec.pattern.centers);
     weighting.gaussian = spec.weighting.gaussian ? 1 : 0;
+  }
+  void SetSummaries() {
+    if (spec.summaries.group == 0) return;
+    const auto set = [&](Strided& rows, const HeadRows& from, fovea_attention_rows* to) {
+      rows.Fill(from.data);
+      to->data = rows.data();
+      to->rows = summary_rows;
+      to->type = static_cast<uint32_t>(call.key_type);
+      to->row_stride = rows.row_stride();
+      to->head_stride = rows.head_stride();
+    };
+    set(summary_k_rows, call.summaries.k, &summary_k);
+    set(summary_v_rows, call.summaries.v, &summary_v);
+    summaries.struct_size = sizeof(summaries);
+    summaries.group = spec.summaries.group;
+    summaries.k = &summary_k;
+    summaries.v = &summary_v;
+    summaries.offsets = call.summaries.segments.offsets;
+    summaries.bias = spec.summaries.bias;
+    summaries.max_distance = spec.summaries.max_distance;
+    options.summaries = &summaries;
   }
   void SetPattern() {
     const Pattern& p = spec.pattern;
@@ -200,9 +231,9 @@ struct Arguments {
     pattern.global_first = p.global_first;
     pattern.global_last = p.global_last;
     if (p.global_keys) {
-      pattern.global_keys = call.global_keys;
-      pattern.global_key_count = call.global_key_segments.offsets[call.global_key_segments.count];
-      pattern.global_key_offsets = call.global_key_segments.offsets;
+      pattern.global_keys = call.global_keys.rows;
+      pattern.global_key_count = call.global_keys.segments.offsets[call.global_keys.segments.count];
+      pattern.global_key_offsets = call.global_keys.segments.offsets;
     }
     pattern.full_up_to = p.full_up_to;
     pattern.layout = p.layout;

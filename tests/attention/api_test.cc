@@ -175,6 +175,42 @@ TEST(AttentionApi, RelativeCoordinatesAndSelf) {
   }
 }
 
+TEST(AttentionApi, SlopesAndSinks) {
+  for (const auto& [name, pattern] : AllPatterns()) {
+    SCOPED_TRACE(name);
+    Case c = Ragged(pattern);
+    c.tolerance = 2e-5;
+    c.slopes = true;
+    CheckApi(c);
+    c.sinks = pattern.top_k == 0 && pattern.rounds == 0;
+    CheckApi(c);
+    c.spec.positions.row_coordinates = true;  // any numbers, between which slopes measure
+    c.spec.score.max_distance = 12;
+    c.tolerance = 3e-5;
+    CheckApi(c);
+  }
+}
+
+TEST(AttentionApi, Summaries) {
+  for (const uint32_t reach : {0u, 2u}) {
+    for (const uint32_t kv_heads : {4u, 2u}) {
+      for (const DType type : {DType::kF32, DType::kF16}) {
+        Case c = Ragged(WindowOf(4, 7));
+        c.queries.push_back(300);
+        c.spec.kv_heads = kv_heads;
+        c.key_type = type;
+        c.summary_group = 4;
+        c.summary_reach = reach;
+        c.spec.score.max_distance = reach * 3;  // with and without a bias of the segment's keys
+        c.tolerance = 8e-6;
+        CheckApi(c);
+        c.sinks = true;
+        CheckApi(c);
+      }
+    }
+  }
+}
+
 TEST(AttentionApi, QueriesOfSeveralKeysAndRowsApart) {
   Case c;
   c.queries = {4, 1, 30, 5, 0, 150};

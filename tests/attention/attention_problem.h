@@ -67,7 +67,9 @@ struct Case {
   uint32_t spoilt_key = UINT32_MAX;
   bool spoilt_value = false;
   float spoilt_with = 0.0f;
-  bool sorted = true;  // with pattern.rounds; false: keys in their given order, one round
+  bool slopes = false, sinks = false;
+  uint32_t summary_group = 0, summary_reach = 0;  // of their bias; 0: none
+  bool sorted = true;                             // with pattern.rounds; false: keys in their given order, one round
 };
 
 class Problem {
@@ -118,7 +120,9 @@ class Problem {
       row_coordinates_ =
           Random(size_t{rows_} * spec.positions.axes, 2.5f * static_cast<float>(spec.score.max_distance), &random);
       const float special[] = {NAN, INFINITY, -INFINITY, 3e9f, 2.5f, -0.5f};
-      for (size_t i = 0; i < row_coordinates_.size(); i += 11) row_coordinates_[i] = special[i / 11 % 6];
+      // A slope times 2^24 leaves no digits of a score in f32.
+      for (size_t i = 0; i < row_coordinates_.size() && !case_.slopes; i += 11)
+        row_coordinates_[i] = special[i / 11 % 6];
     }
     if (case_.key_bias) key_bias_ = Random(key_rows * (case_.key_bias_by_head ? spec.heads : 1), 2.0f, &random);
     for (uint32_t row = 0; row < rows_ && spec.pattern.centers != Centers::kNone; ++row) {
@@ -138,6 +142,9 @@ class Problem {
       }
     }
     if (spec.pattern.rounds > 0 && case_.sorted) SortClusters(&random);
+    if (case_.slopes) slopes_ = Random(spec.heads, 0.3f, &random), spec.score.slopes = slopes_.data();
+    if (case_.sinks) sinks_ = Random(spec.heads, 3.0f, &random), spec.weighting.sinks = sinks_.data();
+    if (case_.summary_group != 0) Summarize(&random);
   }
 
   uint32_t rows() const { return rows_; }
@@ -173,11 +180,16 @@ class Problem {
       const size_t width = (case_.key_bias_by_head ? spec.heads : 1) * sizeof(float);
       call.key_bias = {key_bias_.data(), width, case_.key_bias_by_head ? sizeof(float) : 0, 0};
     }
-    call.centers = centers_.data();
+    call.centers.values = centers_.data();
     call.row_coordinates = row_coordinates_.data();
-    call.center_stride = 2 * sizeof(float);
-    call.global_keys = listed_.data();
-    call.global_key_segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    call.centers.stride = 2 * sizeof(float);
+    call.global_keys.rows = listed_.data();
+    call.global_keys.segments = {listed_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    if (case_.summary_group != 0) {
+      call.summaries.k = {summary_k_.data(), call.k.row_stride, call.k.head_stride, 0};
+      call.summaries.v = {summary_v_.data(), call.v.row_stride, call.v.head_stride, 0};
+      call.summaries.segments = {summary_offsets_.data(), static_cast<uint32_t>(case_.keys.size())};
+    }
     if (case_.sorted) call.clusters = {order_.data(), rank_.data(), size_t{spec.heads} * spec.pattern.rounds};
     return call;
   }
@@ -259,6 +271,25 @@ class Problem {
     return bytes;
   }
 
+  // Random summaries; some segments have one more than they have whole groups, some one fewer.
+  void Summarize(std::mt19937* random) {
+    AttentionSpec& spec = case_.spec;
+    summary_offsets_ = {0};
+    for (size_t s = 0; s < case_.keys.size(); ++s) {
+      const uint32_t groups = case_.keys[s] / case_.summary_group;
+      const uint32_t rows = s % 3 == 1 ? groups + 1 : s % 3 == 2 && groups > 0 ? groups - 1 : groups;
+      summary_offsets_.push_back(summary_offsets_.back() + rows);
+    }
+    std::vector<float> unused;
+    const size_t rows = size_t{summary_offsets_.back()} * spec.kv_heads;
+    summary_k_ = Stored(Random(rows * spec.d_k, case_.magnitude, random), spec.d_k, &unused);
+    summary_v_ = Stored(Random(rows * spec.d_v, 1.0f, random), spec.d_v, &unused);
+    if (case_.summary_reach > 0)
+      summary_bias_ = Random(spec.heads * (2 * size_t{case_.summary_reach} + 1), 2.0f, random);
+    spec.summaries = {case_.summary_group, case_.summary_reach > 0 ? summary_bias_.data() : nullptr,
+                      case_.summary_reach};
+  }
+
   // Random buckets, sorted by bucket and then by position.
   void SortClusters(std::mt19937* random) {
     const size_t columns = size_t{case_.spec.heads} * case_.spec.pattern.rounds;
@@ -284,7 +315,9 @@ class Problem {
   uint32_t rows_ = 0, stride_ = 0;
   std::vector<uint16_t> halves_;  // relative_ as f16
   std::vector<float> q_, bias_, additive_, relative_, key_bias_, centers_, row_coordinates_, k_scales_, v_scales_;
-  std::vector<uint8_t> k_, v_;
+  std::vector<float> slopes_, sinks_, summary_bias_;
+  std::vector<uint8_t> k_, v_, summary_k_, summary_v_;
+  std::vector<uint32_t> summary_offsets_;
   std::vector<uint32_t> listed_, listed_offsets_;
   std::vector<int32_t> table_, order_, rank_;
 };

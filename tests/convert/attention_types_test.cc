@@ -59,7 +59,7 @@ TEST(CastKeys, DescriptionsMayCast) {
   EXPECT_NE(Refusal(cast + R"(,{"op": "add", "in": ["x", "c"], "out": "y"})").find("input must be f32"),
             std::string::npos);
   EXPECT_NE(Refusal(cast + R"(,{"op": "attention", "in": ["x", "c", "k"], "out": "y", "heads": 2})")
-                .find("keys and values are of one type"),
+                .find("keys and values must have one type"),
             std::string::npos);
 }
 
@@ -173,9 +173,9 @@ TEST(SetProducts, WhereNothingElseIsSaid) {
   EXPECT_EQ(ProductsOf(DType::kBf16, operations), (Said{1, 0, 1, 0}));
   const std::string attention = R"({"op": "attention", "in": ["x", "x", "x"], "out": "y", "heads": 2, )";
   EXPECT_NE(Refusal(attention + R"("products": "f16"})").find("must be one of"), std::string::npos);
-  EXPECT_NE(
-      Refusal(attention + R"("products": "int8", "score": "distance"})").find("other scores than dot products are f32"),
-      std::string::npos);
+  EXPECT_NE(Refusal(attention + R"("products": "int8", "score": "distance"})")
+                .find("products in bf16 or int8 require dot-product scores"),
+            std::string::npos);
 }
 
 }  // namespace

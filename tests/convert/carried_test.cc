@@ -73,8 +73,9 @@ TEST(Carried, MistakesAreNamed) {
     p["inputs"].push_back({{"name", "w"}, {"space", "texts"}, {"type", "i32"}, {"carried", "near"}});
   });
   refused("t + 1 carries t", [](Json& p) { p["inputs"][1]["carried"] = "t + 1"; });
-  refused("centers are one number for each query", [](Json& p) { p["operations"][2]["in"][3] = "h"; });
-  refused("input centers and attribute centers need each other", [](Json& p) { p["operations"][2]["in"].erase(3); });
+  refused("centers must have one number for each query", [](Json& p) { p["operations"][2]["in"][3] = "h"; });
+  refused("input centers requires attribute centers, and the attribute the input",
+          [](Json& p) { p["operations"][2]["in"].erase(3); });
 }
 
 TEST(Characters, AreTokens) {

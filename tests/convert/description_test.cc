@@ -133,12 +133,14 @@ TEST(Description, AttentionMustFit) {
   };
   EXPECT_EQ(attention("{}"), "nothing was refused");
   EXPECT_EQ(attention(R"({"pattern": "window", "left": 3, "right": 0})"), "nothing was refused");
-  EXPECT_NE(attention(R"({"heads": 3})").find("heads do not divide each other or the width"), std::string::npos);
-  EXPECT_NE(attention(R"({"kv_heads": 3})").find("heads do not divide each other or the width: expected 2, found 3"),
+  EXPECT_NE(attention(R"({"heads": 3})").find("kv_heads must divide heads, and heads the width of the queries"),
+            std::string::npos);
+  EXPECT_NE(attention(R"({"kv_heads": 3})")
+                .find("kv_heads must divide heads, and heads the width of the queries: expected 2, found 3"),
             std::string::npos);
   EXPECT_NE(attention(R"({"centers": 1})").find("one of none, positions, fractions, not 1"), std::string::npos);
   EXPECT_NE(attention(R"({"causal": 1})").find("must be true or false, not 1"), std::string::npos);
-  EXPECT_NE(attention(R"({"left": 3})").find("sides of a window need the window pattern"), std::string::npos);
+  EXPECT_NE(attention(R"({"left": 3})").find("left and right require the window pattern"), std::string::npos);
   EXPECT_NE(attention(R"({"tensors": ["w"]})").find("distance bias must have an odd width"), std::string::npos);
   EXPECT_NE(attention(R"({"in": ["last", "last"]})").find("too few inputs"), std::string::npos);
 }

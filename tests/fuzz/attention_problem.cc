@@ -212,6 +212,7 @@ void AttentionProblem::Score() {
   if (c_.OneIn(4)) KeyBias();
   if (c_.OneIn(4)) Relative();
   if (c_.OneIn(4)) PairBias();
+  if (c_.OneIn(6)) s_.slopes = Floats(heads());
   o_.score = Part(s_);
 }
 
@@ -270,6 +271,7 @@ void AttentionProblem::Weighting() {
   auto weighting = tools::Sized<fovea_attention_weighting>();
   if (c_.OneIn(3)) weighting.kind = c_.About(7);
   if (c_.OneIn(p_.centers != 0 ? 2 : 32)) weighting.gaussian = c_.About(2);
+  if (c_.OneIn(6)) weighting.sinks = Floats(heads());
   o_.weighting = Part(weighting);
 }
 
@@ -292,6 +294,9 @@ void AttentionProblem::Positions() {
     if (c_.OneIn(2)) positions.axes = c_.About(3);
     const uint64_t rows = uint64_t{std::max(1u, positions.coordinate_sets)} * std::clamp(positions.axes, 1u, 16u);
     positions.coordinates = Ids(rows * positions.coordinate_positions, 30);
+  } else if (c_.OneIn(8)) {
+    if (c_.OneIn(2)) positions.axes = c_.About(3);
+    positions.row_coordinates = Floats(uint64_t{keys_.rows} * std::clamp(positions.axes, 1u, 16u));
   }
   o_.positions = Part(positions);
 }
@@ -373,6 +378,24 @@ void AttentionProblem::Views() {
   out_.head_stride = out.head;
   out_.segment_stride = out.segment;
   out_bytes_ = out.bytes;
+  if (c_.OneIn(5)) Summaries(kv_heads, type);
+}
+
+void AttentionProblem::Summaries(uint64_t kv_heads, uint32_t type) {
+  auto summaries = tools::Sized<fovea_attention_summaries>();
+  summaries.group = c_.About(5);
+  const Side side = Offsets(6);
+  const uint32_t other = c_.OneIn(32) ? c_.About(8) : type;
+  summary_k_ = View(side.rows, kv_heads, d_k(), other, c_.OneIn(32));
+  summary_v_ = View(side.rows, kv_heads, d_v(), type, false);
+  summaries.k = &summary_k_;
+  summaries.v = &summary_v_;
+  summaries.offsets = side.offsets;
+  if (c_.OneIn(2)) {
+    summaries.max_distance = c_.About(7);
+    summaries.bias = Floats(heads() * (2 * uint64_t{summaries.max_distance} + 1));
+  }
+  o_.summaries = Part(summaries);
 }
 
 }  // namespace fovea::fuzz

@@ -133,6 +133,7 @@ class AttentionProblem {
   void Weighting();
   void Positions();
   void Kept();
+  void Summaries(uint64_t kv_heads, uint32_t type);
   Strides StridesOf(uint32_t rows, uint64_t of, uint64_t vector, size_t element, bool by_segment);
   fovea_attention_rows View(uint32_t rows, uint64_t of, uint64_t d, uint32_t type, bool by_segment);
   void Views();
@@ -151,7 +152,7 @@ class AttentionProblem {
   fovea_attention_score s_ = tools::Sized<fovea_attention_score>();
   fovea_attention_kept kept_ = tools::Sized<fovea_attention_kept>();
   Side queries_, keys_;
-  fovea_attention_rows q_ = {}, k_ = {}, v_ = {};
+  fovea_attention_rows q_ = {}, k_ = {}, v_ = {}, summary_k_ = {}, summary_v_ = {};
   fovea_attention_out out_ = {};
   uint64_t out_bytes_ = 0;
   bool wants_kept_ = false, sparse_ = false;

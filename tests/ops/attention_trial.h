@@ -197,8 +197,7 @@ class Trial {
     if (spec.pattern.centers != Centers::kNone) {
       for (float& center : centers) center /= spec.pattern.centers == Centers::kFractions ? 15.0f : 1.0f;
       feed.floats.push_back({centers_, centers});
-      call.centers = centers.data();
-      call.center_stride = sizeof(float);
+      call.centers = {centers.data(), sizeof(float)};
     }
     std::vector<float> pairs = b_.RandomFloats(size_t{rows} * pair_heads_ * kPairKeys, 2.0f);
     if (pair_heads_ > 0) {
@@ -224,8 +223,8 @@ class Trial {
         listed_offsets.push_back(static_cast<uint32_t>(listed.size()));
       }
       feed.ids = {{marks_, marks}};
-      call.global_keys = listed.data();
-      call.global_key_segments = {listed_offsets.data(), count};
+      call.global_keys.rows = listed.data();
+      call.global_keys.segments = {listed_offsets.data(), count};
     }
     const std::vector<float> found = RunTiled(b_, feed, y), sums = RunTiled(b_, feed, received);
 

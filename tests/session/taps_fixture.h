@@ -185,8 +185,8 @@ class TapCase {
         }
         listed_offsets.push_back(static_cast<uint32_t>(listed.size()));
       }
-      call.global_keys = listed.data();
-      call.global_key_segments = {listed_offsets.data(), static_cast<uint32_t>(keys_.size())};
+      call.global_keys.rows = listed.data();
+      call.global_keys.segments = {listed_offsets.data(), static_cast<uint32_t>(keys_.size())};
     }
     std::vector<int32_t> sorted;
     if (program_.sorted != kBlobNone) {

@@ -145,10 +145,13 @@ class ReferenceRun {
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0 && kept[key]) result_.scores[(size_t{row} * spec_.heads + head) * stride_ + key] = score[key];
     }
-    double max = -INFINITY, sum = 0.0;
+    double max = spec_.weighting.sinks != nullptr ? double{spec_.weighting.sinks[head]} : -INFINITY;
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] > 0 && kept[key]) max = std::max(max, score[key]);
     }
+    const std::vector<double> summaries = SummaryScores(row, segment, position, head, keys);
+    for (const double of_summary : summaries) max = std::max(max, of_summary);
+    double sum = spec_.weighting.sinks != nullptr ? std::exp(spec_.weighting.sinks[head] - max) : 0.0;
     double* weights = &result_.weights[(size_t{row} * spec_.heads + head) * stride_];
     for (uint32_t key = 0; key < keys; ++key) {
       if (times[key] == 0 || !kept[key]) continue;
@@ -158,7 +161,18 @@ class ReferenceRun {
                                                                                    : Weigh(score[key]));
       sum += weights[key];
     }
+    const auto weigh = [&](double s) {
+      return spec_.weighting.kind == Activation::kNone ? std::exp(s - max) : Weigh(s);
+    };
+    for (const double of_summary : summaries) sum += weigh(of_summary);
     double* out = &result_.out[(size_t{row} * spec_.heads + head) * spec_.d_v];
+    for (uint32_t i = 0; i < summaries.size(); ++i) {
+      const double weight = weigh(summaries[i]) / (spec_.weighting.kind == Activation::kNone ? sum : 1.0);
+      const uint32_t at = call_.summaries.segments.offsets[segment] + i;
+      for (uint32_t j = 0; j < spec_.d_v; ++j) {
+        out[j] += weight * Element(call_.summaries.v, call_.key_type, {}, at, KvHead(head), j);
+      }
+    }
     for (uint32_t key = 0; key < keys; ++key) {
       if (spec_.weighting.kind == Activation::kNone && sum > 0.0) weights[key] /= sum;
       if (spec_.weighting.gaussian && times[key] > 0) {
@@ -172,10 +186,31 @@ class ReferenceRun {
     }
   }
 
+  // Scores of the summaries of the segment's whole groups of keys.
+  std::vector<double> SummaryScores(uint32_t row, uint32_t segment, uint32_t position, uint32_t head,
+                                    uint32_t keys) const {
+    const SummaryPart& part = spec_.summaries;
+    std::vector<double> scores;
+    if (part.group == 0) return scores;
+    const Segments& segments = call_.summaries.segments;
+    scores.resize(std::min(keys / part.group, segments.length(segment)));
+    for (uint32_t i = 0; i < scores.size(); ++i) {
+      const auto k = [&](uint32_t j) {
+        return Element(call_.summaries.k, call_.key_type, {}, segments.offsets[segment] + i, KvHead(head), j);
+      };
+      scores[i] = Product(row, head, k);
+      if (part.bias == nullptr) continue;
+      const int64_t own = std::min<int64_t>(position / part.group, static_cast<int64_t>(scores.size()) - 1);
+      const int64_t reach = part.max_distance, distance = std::max(-reach, std::min(i - own, reach)) + reach;
+      scores[i] += part.bias[head * (2 * static_cast<size_t>(reach) + 1) + static_cast<size_t>(distance)];
+    }
+    return scores;
+  }
+
   uint32_t KvHead(uint32_t head) const { return head / (spec_.heads / spec_.kv_heads); }
 
   double Center(uint32_t row, uint32_t keys) const {
-    const float center = call_.centers[row * call_.center_stride / sizeof(float)];
+    const float center = call_.centers.Of(row);
     return double{spec_.pattern.centers == Centers::kFractions ? center * static_cast<float>(keys) : center};
   }
 
@@ -221,8 +256,9 @@ class ReferenceRun {
     }
     std::vector<int64_t> listed;
     if (p.global_keys) {
-      const uint32_t* offsets = call_.global_key_segments.offsets;
-      for (uint32_t i = offsets[segment]; i < offsets[segment + 1]; ++i) listed.push_back(call_.global_keys[i] - first);
+      const uint32_t* offsets = call_.global_keys.segments.offsets;
+      for (uint32_t i = offsets[segment]; i < offsets[segment + 1]; ++i)
+        listed.push_back(call_.global_keys.rows[i] - first);
     }
     for (uint32_t key = 0; key < keys; ++key) {
       times[key] =
@@ -231,12 +267,14 @@ class ReferenceRun {
     return times;
   }
 
-  double Score(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t key) const {
-    const HeadRows none = {};
-    const auto q = [&](uint32_t i) { return Element(call_.q, DType::kF32, none, row, head, i); };
-    const auto k = [&](uint32_t i) {
-      return Element(call_.k, call_.key_type, call_.k_scales, first + key, KvHead(head), i);
-    };
+  double Query(uint32_t row, uint32_t head, uint32_t i) const {
+    return Element(call_.q, DType::kF32, {}, row, head, i);
+  }
+
+  // Scaled and capped; k(i) is element i of the key.
+  template <class Key>
+  double Product(uint32_t row, uint32_t head, const Key& k) const {
+    const auto q = [&](uint32_t i) { return Query(row, head, i); };
     double score = 0.0;
     if (spec_.score.products != Products::kF32) {
       std::vector<double> qs(spec_.d_k), ks(spec_.d_k);
@@ -259,7 +297,16 @@ class ReferenceRun {
       }
     }
     score *= spec_.score.scale;
-    if (spec_.score.cap > 0) score = spec_.score.cap * std::tanh(score / spec_.score.cap);
+    return spec_.score.cap > 0 ? spec_.score.cap * std::tanh(score / spec_.score.cap) : score;
+  }
+
+  double Score(uint32_t row, uint32_t segment, uint32_t position, uint32_t head, uint32_t first, uint32_t key) const {
+    const HeadRows none = {};
+    const auto q = [&](uint32_t i) { return Query(row, head, i); };
+    const auto k = [&](uint32_t i) {
+      return Element(call_.k, call_.key_type, call_.k_scales, first + key, KvHead(head), i);
+    };
+    double score = Product(row, head, k);
     const int64_t apart = spec_.positions.apart;
     const bool distances = int64_t{key} >= apart && int64_t{position} >= apart;
     for (uint32_t axis = 0; axis < spec_.positions.axes && distances; ++axis) {
@@ -279,6 +326,9 @@ class ReferenceRun {
         }
       }
     }
+    if (spec_.score.slopes != nullptr && distances) {
+      score += spec_.score.slopes[head] * static_cast<double>(Unclamped(segment, position, first, key, 0));
+    }
     if (call_.key_bias.data != nullptr) score += Element(call_.key_bias, DType::kF32, none, first + key, head, 0);
     if (call_.pair_bias.data != nullptr && !call_.pair_bias.mask) {
       score += reinterpret_cast<const float*>(PairRow(row, segment, head))[key];
@@ -292,6 +342,11 @@ class ReferenceRun {
 
   // Clamped, from 0 on.
   int64_t Distance(uint32_t segment, uint32_t position, uint32_t first, uint32_t key, uint32_t axis) const {
+    const int64_t reach = spec_.score.max_distance, distance = Unclamped(segment, position, first, key, axis);
+    return std::max(-reach, std::min(distance, reach)) + reach;
+  }
+
+  int64_t Unclamped(uint32_t segment, uint32_t position, uint32_t first, uint32_t key, uint32_t axis) const {
     const PositionsPart& positions = spec_.positions;
     int64_t at = key, from = position;
     if (positions.coordinates != nullptr) {
@@ -308,8 +363,7 @@ class ReferenceRun {
     }
     const int64_t apart = positions.apart, stride = std::max(positions.query_stride, 1u);
     if (stride > 1 && from > apart) from = apart + (from - apart) * stride;
-    const int64_t reach = spec_.score.max_distance;
-    return std::max(-reach, std::min(at - from, reach)) + reach;
+    return at - from;
   }
 
   const uint8_t* PairRow(uint32_t row, uint32_t segment, uint32_t head) const {

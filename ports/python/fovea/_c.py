@@ -157,19 +157,26 @@ class fovea_attention_score(Structure):
         ("key_bias_head_stride", c_size_t), ("key_bias_segment_stride", c_size_t), ("key_bias_heads", c_uint32),
         ("max_distance", c_uint32), ("distance_bias", c_void_p), ("relative_keys", c_void_p),
         ("relative_queries", c_void_p), ("buckets", c_void_p), ("bucket_count", c_uint32), ("has_self_score", c_uint32),
-        ("self_score", c_float), ("pair_bias", fovea_attention_pairs_bias),
+        ("self_score", c_float), ("pair_bias", fovea_attention_pairs_bias), ("slopes", c_void_p),
     ]
 
 
 class fovea_attention_weighting(Structure):
-    _fields_ = [("struct_size", c_size_t), ("kind", c_uint32), ("gaussian", c_uint32)]
+    _fields_ = [("struct_size", c_size_t), ("kind", c_uint32), ("gaussian", c_uint32), ("sinks", c_void_p)]
 
 
 class fovea_attention_positions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("origin", c_uint32), ("starts", c_void_p), ("query_stride", c_uint32),
         ("apart", c_uint32), ("coordinates", c_void_p), ("coordinate_sets", c_uint32),
-        ("coordinate_positions", c_uint32), ("axes", c_uint32),
+        ("coordinate_positions", c_uint32), ("axes", c_uint32), ("row_coordinates", c_void_p),
+    ]
+
+
+class fovea_attention_summaries(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("group", c_uint32), ("k", c_void_p), ("v", c_void_p), ("offsets", c_void_p),
+        ("bias", c_void_p), ("max_distance", c_uint32),
     ]
 
 
@@ -186,7 +193,7 @@ class fovea_attention_options(Structure):
         ("pairing", c_uint32), ("segment_count", c_uint32), ("query_offsets", c_void_p), ("key_offsets", c_void_p),
         ("pattern", c_void_p), ("score", c_void_p), ("weighting", c_void_p), ("positions", c_void_p),
         ("kept", c_void_p), ("workers", c_uint32), ("tile_rows", c_uint32), ("runner", c_void_p),
-        ("runner_context", c_void_p),
+        ("runner_context", c_void_p), ("summaries", c_void_p),
     ]
 
 
