@@ -89,7 +89,7 @@ TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
   ChangeWeights([](Tensors& tensors) {
     tensors["model.layers.0.block_sparse_moe.experts.0.w1.bias"] = {{40}, std::vector<float>(40)};
   });
-  ExpectRefused("experts.0.w1.bias has no place", "{}");
+  ExpectRefused("experts.0.w1.bias is not used by this architecture", "{}");
   Copy("gpt_oss");
   ExpectRefused("cannot be permuted as a tensor of 4 dimensions", R"({"num_local_experts": 3})");
 }
@@ -100,7 +100,7 @@ TEST_F(Mixtures, LayersWithoutExperts) {
   ExpectRefused("no tensor model.layers.0.mlp.gate_proj.weight",
                 R"({"decoder_sparse_step": 2, "num_hidden_layers": 1, "mlp_only_layers": null})");
   ExpectRefused("no tensor model.layers.1.mlp.experts.0.gate_proj.weight", R"({"mlp_only_layers": null})");
-  ExpectRefused("decoder_sparse_step is 0", R"({"decoder_sparse_step": 0})");
+  ExpectRefused("decoder_sparse_step must not be 0", R"({"decoder_sparse_step": 0})");
   ExpectRefused("mlp_only_layers must be a list", R"({"mlp_only_layers": 1})");
 }
 

@@ -77,7 +77,7 @@ class Segformer {
   Filter ReducingFilter(uint32_t i) const { return {ratios_[i], ratios_[i], 0}; }
 
   static void AddSpace(const std::string& name, Grid grid, std::vector<Space>* spaces) {
-    if (grid.count() == 0) Fail("images are so small that nothing of them is left for {}", name);
+    if (grid.count() == 0) Fail("images are too small: {} would have no cells", name);
     spaces->push_back({name, "images"});
     spaces->back().each = grid.count();
   }
