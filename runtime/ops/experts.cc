@@ -182,7 +182,7 @@ Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, ui
   const Linear& linear = *op.layer.linear;
   const uint32_t end = memory.ends[expert];
   for (uint32_t at = expert == 0 ? 0 : memory.ends[expert - 1], next; at < end; at = next) {
-    // Choices that need the same columns: all, unless workers share columns.
+    // Takes choices that need the same columns at once: all of them, unless workers share the columns.
     const Columns columns = ColumnsOf(op, run, memory.order[at] % op.chosen);
     for (next = at + 1; next < end; ++next) {
       const Columns other = ColumnsOf(op, run, memory.order[next] % op.chosen);

@@ -22,7 +22,7 @@ struct LexicalOp : Op {
   uint32_t idf_count = 0;      // entries of idf
   uint32_t ids_of[2] = {};     // the program's inputs that hold the ids
 
-  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // whether all terms count, or only the query's
+  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // otherwise only the terms of the query count
 };
 
 Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {

@@ -191,7 +191,7 @@ void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
     if (kinds[i] == "local") layer.window = Window{window - 1, 0};
     stack.layers.push_back(layer);
   }
-  // Sizes follow from the tensors; attention_types repeats attention_layers; summaries are those of other heads.
+  // Sizes follow from the tensors; attention_types repeats attention_layers; the summary keys belong to other heads.
   config.Ignore({"hidden_size", "intermediate_size", "max_position_embeddings", "attention_types", "summary_activation",
                  "summary_proj_to_labels", "summary_type", "summary_use_proj"});
   DescribeStack(stack, checkpoint, description);

@@ -313,7 +313,7 @@ class Swin {
   Weights& weights_;
   const std::string prefix_;
   const std::vector<uint32_t> depths_, heads_;
-  std::vector<uint32_t> windows_;  // of the second Swin
+  std::vector<uint32_t> windows_;  // Swin v2 only
   std::vector<Grid> grids_;
 };
 
