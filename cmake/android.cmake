@@ -10,7 +10,7 @@ if(NOT FOVEA_ANDROID_NDK)
   message(FATAL_ERROR
     "Android's NDK is needed: set ANDROID_NDK_HOME to its folder, such as ~/Android/Sdk/ndk/27.2.12479018")
 endif()
-# Cached for later configurations from another shell, and for the checks of this one.
+# Cached for later configurations from another shell, and for CMake's compiler checks.
 set(FOVEA_ANDROID_NDK "${FOVEA_ANDROID_NDK}" CACHE PATH "Android's NDK")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FOVEA_ANDROID_NDK)
 set(ndk_toolchain "${FOVEA_ANDROID_NDK}/build/cmake/android.toolchain.cmake")

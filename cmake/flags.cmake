@@ -45,11 +45,11 @@ target_compile_options(fovea_flags INTERFACE
   ${FOVEA_EXACT_ARITHMETIC} -ffp-contract=off -fno-math-errno)
 set(instrumented 0)
 if(NOT FOVEA_SANITIZE STREQUAL none)
-  # A program with this property uses the objects of host-release, and a compiler cache has them; its libraries do not.
+  # A program with this property uses the objects of host-release, which a compiler cache has; its libraries do not.
   set(instrumented $<NOT:$<BOOL:$<TARGET_PROPERTY:FOVEA_UNINSTRUMENTED>>>)
   set(sanitize -fsanitize=thread)
   if(FOVEA_SANITIZE MATCHES "^(address|fuzzer)$")
-    # Without the checks that take longest to compile and that the address sanitizer does anyway.
+    # Without the checks that take longest to compile, which the address sanitizer does anyway.
     set(sanitize -fsanitize=address -fsanitize=undefined -fno-sanitize-recover=all
       -fno-sanitize=vptr,null,object-size,nonnull-attribute,returns-nonnull-attribute,pointer-overflow)
   endif()
@@ -59,8 +59,8 @@ if(NOT FOVEA_SANITIZE STREQUAL none)
   target_compile_options(fovea_flags INTERFACE "$<${instrumented}:${sanitize};-O1;-g1;-fno-omit-frame-pointer>")
   target_link_options(fovea_flags INTERFACE ${sanitize})
 endif()
-# Tools and tests, linked last: with sanitizers gcc compiles them twice as fast if it inlines less; without, tests a
-# sixth faster, which an emulator would lose again.
+# Tools and tests, linked last. If gcc inlines less, it compiles them twice as fast with sanitizers, and tests a sixth
+# faster without; under an emulator the slower code would cost more than that.
 add_library(fovea_quickly_compiled INTERFACE)
 add_library(fovea_quickly_compiled_tests INTERFACE)
 target_link_libraries(fovea_quickly_compiled_tests INTERFACE fovea_quickly_compiled)
@@ -98,7 +98,7 @@ if(NOT FOVEA_SANITIZE STREQUAL none)
   set(usually "${usually}$<${instrumented}:|HWY_SSE4>")
   list(APPEND never HWY_SSE4)  # instrumented kernels compile slowly: one target per vector width is enough
 endif()
-# Sets FOVEA_TARGETS_<kernel>: options of sources that are compiled for other targets than most.
+# Sets FOVEA_TARGETS_<kernel>: options of sources that are compiled for targets of their kind only.
 function(fovea_highway_targets kernel)
   set(disabled ${never} ${products})
   foreach(target IN LISTS ARGN)

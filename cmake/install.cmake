@@ -20,7 +20,7 @@ install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
-# Everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder, for builds of just that.
+# The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
 add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
 foreach(part IN ITEMS fovea_command fovea_port_shared)
   if(TARGET ${part})

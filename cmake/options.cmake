@@ -44,8 +44,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
 endif()
 
-# If a preset enables it, headers of libraries that tools and tests include everywhere are precompiled once per program.
-# Otherwise they are not, which finds files that do not include the headers they use.
+# If a preset enables it, library headers that tools and tests include everywhere are precompiled once per program.
+# Builds without it find files that do not include the headers that they use.
 if(PROJECT_IS_TOP_LEVEL)
   option(CMAKE_DISABLE_PRECOMPILE_HEADERS "Compile headers with each source" ON)
 endif()

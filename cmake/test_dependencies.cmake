@@ -1,4 +1,4 @@
-# GoogleTest: prebuilt if the target has it, else from the source that Debian's googletest installs.
+# GoogleTest: prebuilt if available for the target, else from the source that Debian's googletest installs.
 if(NOT CMAKE_CROSSCOMPILING)
   find_package(GTest QUIET)
 endif()

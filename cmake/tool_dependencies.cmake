@@ -15,12 +15,12 @@ foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h stb/stb_image
 endforeach()
 target_include_directories(fovea_tool_dependencies SYSTEM INTERFACE ${header_folder})
 
-# Built from its headers, in one file instead of in each file that formats text.
+# fmt is compiled once from its headers, instead of in each file that formats text.
 add_library(fovea_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cc)
 target_include_directories(fovea_fmt SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_fmt PRIVATE fovea_flags)
 
-# stb_image likewise. Images may be hostile: whole files are checked before (tools/image), and sanitizers instrument it.
+# stb_image likewise. Images may be hostile: tools/image checks whole files first, and sanitizers instrument stb_image.
 add_library(fovea_stb_image STATIC ${PROJECT_SOURCE_DIR}/cmake/stb_image.cc)
 target_include_directories(fovea_stb_image SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_stb_image PRIVATE fovea_flags)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fuzzes the library and the converter with clang's libFuzzer (tests/fuzz/README.md), each harness for N seconds.
 #   tools/fuzz.sh SECONDS [HARNESS...]     all harnesses when none is named
-# What reaches something new is kept in build/fuzz/HARNESS; what breaks a promise in build/fuzz/found. Exits with 1 if
-# anything did.
+# Inputs that reach new code are kept in build/fuzz/HARNESS, inputs that reveal a fault in build/fuzz/found. Exits with
+# 1 if there is a fault.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:?usage: tools/fuzz.sh SECONDS [HARNESS...]}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what Debian packages supply for building fovea; does nothing when all of it is there.
+# Installs the Debian packages that building fovea needs; does nothing if all are installed.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
 #   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly

@@ -2,12 +2,15 @@
 # Builds and runs all tests that must pass before a change is merged: on this machine, also without vectors and with
 # sanitizers; kernels on 64-bit Arm under emulation (also compiled by clang, which supports more Arm targets); and
 # firmware. tests/README.md lists what runs where, and why.
-#   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]      all of them when none is named
-#   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]      bytes
-#                       of small libraries, plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
-#                       other processors, WebAssembly
-#   tools/test.sh everything                               all of both: hours of emulation
-# The last line has the numbers of passed, failed and skipped cases; the lines above it name the skipped ones and why.
+#   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]
+#       all of these if none is named
+#   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]
+#       bytes of small libraries, kernels as plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
+#       other processors, WebAssembly
+#   tools/test.sh everything
+#       both lists: takes hours, because of emulation
+# The last line is the number of passed, failed and skipped cases; the lines above it name the skipped cases and the
+# reasons.
 set -eu
 cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64 firmware"

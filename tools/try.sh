@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sets up, builds the fovea command and the libraries, and lets the model of this repository classify a text. What was
-# built can be installed: `cmake --install build/host-release --prefix DIR`.
+# Sets up, builds the fovea command and the libraries, and classifies a text with the model of this repository. The
+# build can be installed: `cmake --install build/host-release --prefix DIR`.
 #   tools/try.sh "A library to read compressed audio files. It supports FLAC and Ogg Vorbis."
 set -eu
 cd "$(dirname "$0")/.."

@@ -199,7 +199,7 @@ typedef enum fovea_products {
   FOVEA_PRODUCTS_I8 = 2    /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k to 65536. */
 } fovea_products;
 
-/* A bias or a mask for each pair of a query and a key. It is the only thing here that grows with queries times keys,
+/* A bias or a mask for each pair of a query and a key. It is the only input here that grows with queries times keys,
  * and is read in place: queries * keys elements for each head and segment with separate ones. Prefer a pattern that has
  * the same effect.
  * The entry of the i-th query of segment s, head h and the key at position j is the j-th element from

@@ -131,7 +131,7 @@ class [[nodiscard]] Result {
   Status status_;
 };
 
-/* A block with an alignment of 64 bytes: its owner frees it (allocate) or somebody else does (borrow). */
+/* A block with an alignment of 64 bytes: the object frees it (allocate), or the caller does (borrow). */
 class Memory {
  public:
   static constexpr std::size_t kAlignment = 64;

@@ -1,4 +1,4 @@
-# What the library needs for the sample dates
+# Build profile of the library for the sample dates
 activation tanh
 attention score_additive
 operation embed
@@ -19,12 +19,12 @@ weights int8
 limit inputs 3
 limit linears 10
 limit spaces 2
-# One worker of a session at a time; without the line up to 64.
+# Sessions have one worker; without this line up to 64.
 limit workers 1
-# What no model asks for: texts and numbers of errors, attention weights.
+# Left out, as no model needs them: error messages with their numbers, attention maps.
 #part errors
 #part taps
-# Texts written other than by the best token each time.
+# Left out, as the sample decodes greedily: sampling, beam search, speculative decoding.
 #generate sampling
 #generate beams
 #generate drafts

@@ -1,4 +1,4 @@
-# What the library needs for the sample explain
+# Build profile of the library for the sample explain
 activation gelu
 activation tanh
 norm layer
@@ -18,7 +18,7 @@ weights int8
 limit inputs 3
 limit linears 22
 limit spaces 3
-# One worker of a session at a time; without the line up to 64.
+# Sessions have one worker; without this line up to 64.
 limit workers 1
-# What no model asks for: texts and numbers of errors, attention weights.
+# Left out, as no model needs it: error messages with their numbers.
 #part errors

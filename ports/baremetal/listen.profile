@@ -1,4 +1,4 @@
-# What the library needs for the sample listen
+# Build profile of the library for the sample listen
 activation gelu_tanh
 activation log
 norm layer
@@ -18,8 +18,8 @@ weights int8
 limit inputs 3
 limit linears 76
 limit spaces 4
-# One worker of a session at a time; without the line up to 64.
+# Sessions have one worker; without this line up to 64.
 limit workers 1
-# What no model asks for: texts and numbers of errors, attention weights.
+# Left out, as no model needs them: error messages with their numbers, attention maps.
 #part errors
 #part taps

@@ -1,4 +1,4 @@
-# What the library needs for the sample writer
+# Build profile of the library for the sample writer
 activation silu
 attention window
 attention in_place
@@ -21,12 +21,12 @@ weights int8
 limit inputs 3
 limit linears 36
 limit spaces 3
-# One worker of a session at a time; without the line up to 64.
+# Sessions have one worker; without this line up to 64.
 limit workers 1
-# What no model asks for: texts and numbers of errors, attention weights.
+# Left out, as no model needs them: error messages with their numbers, attention maps.
 #part errors
 #part taps
-# Texts written other than by the best token each time.
+# Left out, as the sample decodes greedily: sampling, beam search, speculative decoding.
 #generate sampling
 #generate beams
 #generate drafts

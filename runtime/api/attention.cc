@@ -96,7 +96,7 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
   }
   const bool sides = given.window == FOVEA_WINDOW_SIDES;
   if (!sides && (given.left != 0 || given.right != 0 || given.head_windows != nullptr)) {
-    return reporter.Fail(FOVEA_E_OPTION, "left and right of a window need FOVEA_WINDOW_SIDES", FOVEA_WINDOW_SIDES,
+    return reporter.Fail(FOVEA_E_OPTION, "left, right and head_windows need FOVEA_WINDOW_SIDES", FOVEA_WINDOW_SIDES,
                          given.window);
   }
   if (given.global_key_count > 0 && given.global_keys == nullptr) {
@@ -106,10 +106,10 @@ Status ReadPattern(const fovea_attention_pattern& given, uint32_t heads, Pattern
     return reporter.Fail(FOVEA_E_NULL, "layout is NULL", given.layout_rows, 0);
   }
   if ((given.center_values == nullptr) != (given.centers == FOVEA_CENTERS_NONE)) {
-    return reporter.Fail(FOVEA_E_NULL, "centers must be set if and only if their values are", given.centers, 0);
+    return reporter.Fail(FOVEA_E_NULL, "centers and center_values need each other", given.centers, 0);
   }
   if ((given.order == nullptr) != (given.rank == nullptr) || (given.rounds > 1 && given.order == nullptr)) {
-    return reporter.Fail(FOVEA_E_NULL, "a clustered pattern needs its order and rank");
+    return reporter.Fail(FOVEA_E_NULL, "a clustered pattern needs both order and rank");
   }
   const uint64_t columns = uint64_t{heads} * given.rounds;
   if (given.cluster_stride != 0 && given.cluster_stride < columns) {
@@ -249,9 +249,9 @@ Status ReadAllSegments(Request* request, uint32_t q, uint32_t keys, Reporter& re
     FOVEA_TRY(ReadSegments(options.query_offsets, options.segment_count, q, request->one_query_segment,
                            &call.query_segments, reporter));
   } else if (options.query_offsets != nullptr) {
-    return reporter.Fail(FOVEA_E_OPTION, "FOVEA_PAIRING_ROWS has no query_offsets");
+    return reporter.Fail(FOVEA_E_OPTION, "query_offsets must be NULL with FOVEA_PAIRING_ROWS");
   } else if (call.q.segment_stride != 0 || call.out.segment_stride != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "FOVEA_PAIRING_ROWS has no segment_stride for queries");
+    return reporter.Fail(FOVEA_E_OPTION, "segment_stride of queries must be 0 with FOVEA_PAIRING_ROWS");
   }
   const fovea_attention_pattern& pattern = request->given.pattern;
   if (pattern.global_key_count == 0) return kOk;
@@ -319,7 +319,7 @@ Status ReadClusters(Request* request, uint32_t keys, Reporter& reporter) {
   clusters = {pattern.order, pattern.rank, pattern.cluster_stride};
   if (clusters.stride == 0) clusters.stride = size_t{request->spec.heads} * pattern.rounds;
   if ((CheckedSize(clusters.stride) * keys * sizeof(int32_t)).ok()) return kOk;
-  return reporter.Fail(FOVEA_E_OPTION, "the orders exceed the address space", SIZE_MAX, clusters.stride);
+  return reporter.Fail(FOVEA_E_OPTION, "order and rank exceed the address space", SIZE_MAX, clusters.stride);
 }
 
 // Reads the views and everything whose size depends on their rows.

@@ -143,7 +143,7 @@ Status ReadKeyBias(const fovea_attention_score& given, uint32_t rows, const View
                    Reporter& reporter) {
   const uint32_t heads = given.key_bias_heads == 0 ? 1 : given.key_bias_heads;
   if (heads != 1 && heads != shape.heads) {
-    return reporter.Fail(FOVEA_E_OPTION, "key_bias must be one for all heads or one per head", shape.heads, heads);
+    return reporter.Fail(FOVEA_E_OPTION, "key_bias_heads must be 1 or the number of heads", shape.heads, heads);
   }
   if (given.key_bias == nullptr) return kOk;
   Place place = {given.key_bias,

@@ -27,7 +27,7 @@ Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_opt
                          Reporter& reporter, text::EncodeOptions* options) {
   if ((o.flags & ~flags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||
       ((o.flags & FOVEA_TEXT_UNLIMITED) != 0 && o.max_length != 0)) {
-    return reporter.Fail(FOVEA_E_OPTION, "an option of the encoding is out of range");
+    return reporter.Fail(FOVEA_E_OPTION, "an encoding option is out of range");
   }
   options->special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
   options->from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0 || (tokenizer.header.model_flags & text::kCutLeft) != 0;
@@ -69,7 +69,7 @@ Status ScratchSize(const fovea_model* model, uint64_t length, uint64_t* needed, 
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (needed == nullptr) return reporter.Fail(FOVEA_E_NULL, "needed is NULL");
   *needed = text::ScratchSize(*t, length);
-  return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any scratch");
+  return *needed != UINT64_MAX ? kOk : reporter.Fail(FOVEA_E_LENGTH, "the text is too long to encode");
 }
 
 Status Encode(const fovea_model* model, text::TextInput first, text::TextInput second, bool pair,
@@ -83,7 +83,7 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
   FOVEA_TRY(CheckTokens(tokens, reporter));
   fovea_text_encode_options given;
   FOVEA_TRY(ReadStruct(from, &given, reporter));
-  if (given.max_sentences != 0) return reporter.Fail(FOVEA_E_OPTION, "max_sentences is for documents");
+  if (given.max_sentences != 0) return reporter.Fail(FOVEA_E_OPTION, "max_sentences is only for documents");
   text::EncodeOptions options;
   FOVEA_TRY(
       ReadEncodeOptions(*t, given, FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED, reporter, &options));
@@ -103,10 +103,10 @@ Status Decode(const fovea_model* model, const int32_t* ids, uint64_t count, uint
   const Tokenizer* t = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if ((ids == nullptr && count != 0) || (output == nullptr && capacity != 0) || written == nullptr) {
-    return reporter.Fail(FOVEA_E_NULL, "the ids, the output or written are NULL");
+    return reporter.Fail(FOVEA_E_NULL, "ids, output or written is NULL");
   }
   if ((flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL | FOVEA_TEXT_CLEAN_UP}) != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag for decoding");
+    return reporter.Fail(FOVEA_E_OPTION, "unknown decoding flag");
   }
   text::DecodeOptions options;
   options.skip_special = (flags & FOVEA_TEXT_KEEP_SPECIAL) == 0;
@@ -120,11 +120,11 @@ Status DecodeNext(const fovea_model* model, fovea_text_stream* stream, const int
   FOVEA_TRY(FindTokenizer(model, reporter, &t));
   if (stream == nullptr || (ids == nullptr && count != 0) || (output == nullptr && capacity != 0) ||
       written == nullptr) {
-    return reporter.Fail(FOVEA_E_NULL, "the stream, the ids, the output or written are NULL");
+    return reporter.Fail(FOVEA_E_NULL, "the stream, ids, output or written is NULL");
   }
   FOVEA_TRY(CheckStructSize(*stream, reporter, sizeof(*stream)));
   if ((stream->flags & ~uint32_t{FOVEA_TEXT_KEEP_SPECIAL}) != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "an unknown flag for decoding");
+    return reporter.Fail(FOVEA_E_OPTION, "unknown decoding flag");
   }
   text::DecodeState state;
   static_assert(sizeof(state) <= sizeof(stream->state), "the stream must have room for the state");

@@ -14,9 +14,11 @@ Status CheckTexts(const fovea_text_tokens* tokens, uint32_t count, Reporter& rep
   for (uint32_t i = 0; i < count; ++i) {
     const fovea_text_tokens& text = Texts{tokens}[i];
     if (text.count > text.capacity) {
-      return reporter.Fail(FOVEA_E_CAPACITY, "a text has more tokens than its arrays", text.count, text.capacity, i);
+      return reporter.Fail(FOVEA_E_CAPACITY, "a text has more tokens than its arrays hold", text.count, text.capacity,
+                           i);
     }
-    if (text.ids == nullptr && text.count != 0) return reporter.Fail(FOVEA_E_NULL, "a text has no ids", 0, 0, i);
+    if (text.ids == nullptr && text.count != 0)
+      return reporter.Fail(FOVEA_E_NULL, "the ids of a text are NULL", 0, 0, i);
   }
   return kOk;
 }
@@ -28,16 +30,16 @@ Status CheckSentences(const fovea_text_tokens* tokens, const fovea_text_sentence
   for (uint32_t i = 0; i < count; ++i) {
     const fovea_text_sentences& list = Sentences{sentences}[i];
     if (list.count > list.capacity) {
-      return reporter.Fail(FOVEA_E_CAPACITY, "a document has more sentences than its arrays", list.count, list.capacity,
-                           i);
+      return reporter.Fail(FOVEA_E_CAPACITY, "a document has more sentences than its arrays hold", list.count,
+                           list.capacity, i);
     }
     if (list.lengths == nullptr && list.count != 0) {
-      return reporter.Fail(FOVEA_E_NULL, "a document has no lengths of sentences", 0, 0, i);
+      return reporter.Fail(FOVEA_E_NULL, "the sentence lengths of a document are NULL", 0, 0, i);
     }
     uint64_t rows = 0;
     for (uint64_t k = 0; k < list.count; ++k) rows += list.lengths[k];
     if (rows != Texts{tokens}[i].count) {
-      return reporter.Fail(FOVEA_E_SEGMENTS, "the lengths of a document's sentences must add up to its tokens",
+      return reporter.Fail(FOVEA_E_SEGMENTS, "the sentence lengths of a document must add up to its tokens",
                            Texts{tokens}[i].count, rows, i);
     }
     *total += list.count;
@@ -118,7 +120,7 @@ Status BindDocuments(Session& session, const fovea_text_tokens* tokens, const fo
   const Blob& blob = session.model->blob;
   const uint32_t parent = blob.spaces[target.space].parent;
   if (parent == kBlobNone || blob.spaces[parent].parent == kBlobNone) {
-    return reporter.Fail(FOVEA_E_NAME, "the spaces of input_ids must be tokens of sentences of documents");
+    return reporter.Fail(FOVEA_E_NAME, "the space of input_ids needs two levels above it: sentences and documents");
   }
   const Walk walk{{sentences}};
   const SegmentLengths lengths{Walk::At, &walk, static_cast<uint32_t>(total)};

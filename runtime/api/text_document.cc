@@ -51,12 +51,12 @@ Status CheckCall(const fovea_model* model, text::TextInput text, const fovea_tex
   FOVEA_TRY(CheckTokens(tokens, reporter));
   FOVEA_TRY(CheckStructs(sentences, 1, "sentences is NULL", "struct_size of the sentences is wrong", reporter));
   if (sentences->lengths == nullptr && sentences->capacity != 0) {
-    return reporter.Fail(FOVEA_E_NULL, "the array of sentences' lengths is NULL");
+    return reporter.Fail(FOVEA_E_NULL, "the array of sentence lengths is NULL");
   }
   fovea_text_encode_options given;
   FOVEA_TRY(ReadStruct(from, &given, reporter));
   if (given.stride != 0 || given.window != 0) {
-    return reporter.Fail(FOVEA_E_OPTION, "a document's sentences cannot be split into windows");
+    return reporter.Fail(FOVEA_E_OPTION, "stride and window must be 0 for documents");
   }
   constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED | FOVEA_TEXT_WRAPPED;
   FOVEA_TRY(ReadEncodeOptions(**tokenizer, given, kFlags, reporter, &options->encode));

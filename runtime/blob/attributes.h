@@ -10,7 +10,7 @@ enum class AttributeType : uint32_t {
   kU32,
   kF32,
   kFlag,  // 0 or 1
-  kEnum,  // of enum_list.inc
+  kEnum,  // a number of enum_list.inc
 };
 enum class Attribute : uint32_t {
 #define FOVEA_ATTRIBUTE(number, name, Name, type) k##Name = number,

@@ -1,5 +1,5 @@
-// Which members of the format's enumerations a build has: those that its profile lists (runtime/base/profile.h). For
-// operations op_names.h is needed as well.
+// Which members of the format's enumerations a build includes: the ones that its profile lists
+// (runtime/base/profile.h). For operations op_names.h is needed as well.
 #ifndef FOVEA_RUNTIME_BLOB_INCLUDED_H_
 #define FOVEA_RUNTIME_BLOB_INCLUDED_H_
 

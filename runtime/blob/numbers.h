@@ -1,5 +1,5 @@
-// The numbers that a blob may hold, from the lists beside this file. Every folder may include it: it needs nothing. The
-// members of OpCode and Attribute are in headers of their own, so that a new one compiles few files again.
+// The numbers that a blob may hold, from the lists in this folder. Every folder may include this header, which depends
+// on nothing. OpCode and Attribute have separate headers, so that adding a member recompiles few files.
 #ifndef FOVEA_RUNTIME_BLOB_NUMBERS_H_
 #define FOVEA_RUNTIME_BLOB_NUMBERS_H_
 

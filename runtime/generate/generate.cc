@@ -49,15 +49,15 @@ Status PlaceSampling(const fovea_sampling& sampling, uint32_t max_texts, Arena& 
 Status CheckRows(const Generator& g, uint32_t width, Reporter& reporter) {
   const Session& decode = *g.decode;
   if (g.link_count != 0 && !g.sets_rows) {
-    return reporter.Fail(FOVEA_E_OPTION, "beam search is not possible: the decoder's rows are the encoder's texts",
+    return reporter.Fail(FOVEA_E_OPTION, "beam search needs a decoder with several rows per text of the encoder",
                          g.space());
   }
   for (uint32_t i = 0; i < decode.carried_count; ++i) {
     const uint32_t input = decode.carried[i].input;
     if (decode.value(input).space == g.space()) continue;
     reporter.tensor = input;
-    return reporter.Fail(FOVEA_E_OPTION, "beam search is not possible: a carried input is not in the texts' space",
-                         g.space(), decode.value(input).space);
+    return reporter.Fail(FOVEA_E_OPTION, "beam search needs carried inputs in the space of the texts", g.space(),
+                         decode.value(input).space);
   }
   const uint32_t rows = decode.spaces[g.space()].max_rows;
   if (rows >= width) return kOk;
@@ -209,7 +209,7 @@ void MarkSeen(Generator& g, uint32_t text, int32_t token) {
 
 Status NumberTexts(Generator& g, const uint64_t* numbers, uint32_t count, Reporter& reporter) {
   if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
-  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "numbers must be given before the first step");
+  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "numbers must be set before the first step");
   if (count != g.texts) return reporter.Fail(FOVEA_E_LENGTH, "each text needs a number", g.texts, count);
   if (numbers == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "numbers is NULL");
   std::copy_n(numbers, count, g.sequences);

@@ -61,9 +61,9 @@ class Reader {
           "neither options nor metadata name the decoder's token and scores: set options.token and scores");
     }
     g_->token = FindValue(*decode.model, decode.program(), token.text);
-    if (g_->token == kBlobNone) return Fail(token, FOVEA_E_NAME, "the decoder has no value of the token's name");
+    if (g_->token == kBlobNone) return Fail(token, FOVEA_E_NAME, "the decoder has no value with the token's name");
     g_->scores = FindValue(*decode.model, decode.program(), scores.text);
-    if (g_->scores == kBlobNone) return Fail(scores, FOVEA_E_NAME, "the decoder has no value of the scores' name");
+    if (g_->scores == kBlobNone) return Fail(scores, FOVEA_E_NAME, "the decoder has no value with the scores' name");
     const ValueRecord &in = decode.value(g_->token), &out = decode.value(g_->scores);
     const bool input = in.role == ValueRole::kInput && !decode.links[g_->token].linked;
     if (!input || DType(in.type) != DType::kI32 || in.width != 1) {
@@ -73,7 +73,7 @@ class Reader {
     // With a KV cache, a run reads any number of new tokens per text.
     if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 ||
         (out.space != in.space && out.space != g_->space())) {
-      return Fail(scores, FOVEA_E_OPTION, "the scores must be an f32 output in the token's space or that of its texts",
+      return Fail(scores, FOVEA_E_OPTION, "the scores must be an f32 output in the space of the token or of its texts",
                   in.space, out.space);
     }
     if (IdLimit() != 0 && out.width > IdLimit()) {
@@ -228,7 +228,7 @@ class Reader {
       const uint32_t output = FindShortName(blob_, encode.first_value, encode.value_count, name);
       if (output == kBlobNone) {
         reporter_.tensor = input;
-        return Fail({name, entry}, FOVEA_E_NAME, "an input is linked to a value that the encoder lacks");
+        return Fail({name, entry}, FOVEA_E_NAME, "an input is linked to a value that the encoder does not have");
       }
       if (g_->links != nullptr) g_->links[count++] = {input, output};
       return kOk;

@@ -31,7 +31,7 @@ Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, R
                          g.decode->value(g.scores).space);
   }
   if (draft.token_count() != g.token_count()) {
-    return reporter.Fail(FOVEA_E_OPTION, "the draft has another number of tokens in its vocabulary", g.token_count(),
+    return reporter.Fail(FOVEA_E_OPTION, "the draft's vocabulary has another size", g.token_count(),
                          draft.token_count());
   }
   const SpaceState &of_draft = draft.decode->spaces[draft.token_space()], &own = g.decode->spaces[g.space()];
@@ -39,7 +39,7 @@ Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, R
       of_draft.max_segment_rows >= 2) {
     return kOk;
   }
-  return reporter.Fail(FOVEA_E_OPTION, "the draft's limits are below this many texts with two new tokens each",
+  return reporter.Fail(FOVEA_E_OPTION, "the draft's limits must allow this many texts with two new tokens each",
                        own.max_rows, of_draft.max_segments);
 }
 
@@ -211,7 +211,7 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
     return reporter.Fail(FOVEA_E_OPTION, "draft_tokens must be from 1 to 64", kMaxDraftTokens, s.tokens);
   }
   if (g->has_beams() || g->sampler.restricts() || draft == g->decode) {
-    return reporter.Fail(FOVEA_E_OPTION, "a draft must be another session and excludes beams and allowed tokens");
+    return reporter.Fail(FOVEA_E_OPTION, "a draft must be another session, without beams and allowed tokens");
   }
   fovea_generate_options of_draft{};
   of_draft.struct_size = sizeof(of_draft);

@@ -152,7 +152,7 @@ Status CheckCarried(const Blob& blob, const ProgramRecord& program, uint32_t inp
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (values[k].role == ValueRole::kCarried && values[k].detail == value.detail) {
-        return reporter.Fail(FOVEA_E_RECORD, "an output carries two values", k, value.detail);
+        return reporter.Fail(FOVEA_E_RECORD, "two carried values name the same output", k, value.detail);
       }
     }
   }
@@ -165,8 +165,7 @@ Status CheckType(const ValueRecord& value, Reporter& reporter) {
   const bool carried = value.role == ValueRole::kCarried;
   const bool cast = type == DType::kF16 || type == DType::kBf16 || type == DType::kI8;
   if (type != DType::kF32 && type != DType::kI32 && (carried || !cast)) {
-    return reporter.Fail(FOVEA_E_SHAPE,
-                         "a value's type must be f32 or i32, or f16, bf16 or int8 where an operation makes them", 0,
+    return reporter.Fail(FOVEA_E_SHAPE, "a value must be f32, i32 or, if it is not carried, f16, bf16 or int8", 0,
                          value.type);
   }
   if (LacksRows(type)) {
@@ -175,7 +174,7 @@ Status CheckType(const ValueRecord& value, Reporter& reporter) {
   if (value.role != ValueRole::kInput) return kOk;
   const bool scaled = type == DType::kI8;
   if (scaled ? value.detail == 0 || value.width % value.detail != 0 : value.detail != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "an input's detail must divide the width for int8, and be 0 for other types",
+    return reporter.Fail(FOVEA_E_SHAPE, "an input's detail must divide its width if it is int8, and be 0 if it is not",
                          value.width, value.detail);
   }
   return kOk;
@@ -210,7 +209,7 @@ Status CheckValues(const Blob& blob, const ProgramRecord& program, const uint64_
       if (is_input) return reporter.Fail(FOVEA_E_SHAPE, "an input must not be in a cached space", 0, value.space);
       if (cached_source == kBlobNone) cached_source = space.source;
       if (space.source != cached_source) {
-        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "cached spaces of a program must have one source", cached_source,
+        return reporter.Fail(FOVEA_E_TOO_COMPLEX, "cached spaces of a program must have the same source", cached_source,
                              space.source);
       }
     }
@@ -257,7 +256,7 @@ Status CheckRecords(const Blob& blob, Reporter& reporter) {
   FOVEA_TRY(CheckSpaces(blob, reporter));
   FOVEA_TRY(CheckTensors(blob, reporter));
   if (blob.programs.count == 0 || blob.programs.count > kMaxPrograms) {
-    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many programs, or none", kMaxPrograms, blob.programs.count);
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "number of programs is out of range", kMaxPrograms, blob.programs.count);
   }
   if (blob.operations.count > kMaxOperations) {
     return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many operations", kMaxOperations, blob.operations.count);

@@ -14,7 +14,7 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   FOVEA_TRY(CheckCounts(operation, def, reporter));
   const uint64_t operands = uint64_t{operation.input_count} + operation.tensor_count;
   if (!InBounds(operation.first_operand, operands, blob.operands.count)) {
-    return reporter.Fail(FOVEA_E_RECORD, "operands are out of range", blob.operands.count,
+    return reporter.Fail(FOVEA_E_RECORD, "an operation's operands are out of range", blob.operands.count,
                          operation.first_operand + operands);
   }
   for (uint32_t i = 0; i < operation.tensor_count; ++i) {
@@ -36,7 +36,8 @@ Status CheckAttributeRange(const Blob& blob, const OperationRecord& operation, R
       InBounds(operation.first_attribute, operation.attribute_count, blob.attributes.count)) {
     return kOk;
   }
-  return reporter.Fail(FOVEA_E_RECORD, "attributes are out of range", blob.attributes.count, operation.first_attribute);
+  return reporter.Fail(FOVEA_E_RECORD, "an operation's attributes are out of range", blob.attributes.count,
+                       operation.first_attribute);
 }
 
 // The order of values (see ProgramRecord) guarantees that each is computed once and before it is used.
@@ -90,7 +91,7 @@ Status Lowerer::CheckSelected(const OpView& op, const OpDef& def, Reporter& repo
   const uint64_t bit = op.OutputSpace().kind == SpaceKind::kSelected ? uint64_t{1} << op.Output().space : 0;
   if (bit != 0 && def.chooses != ((selected_ & bit) == 0)) {
     return reporter.Fail(FOVEA_E_RECORD,
-                         "the first operation of a selected space, and only this one, must choose its rows", 0,
+                         "the first operation of a selected space, and no other, must be select or expand", 0,
                          op.Output().space);
   }
   selected_ |= bit;

@@ -42,8 +42,8 @@ struct Model {
 // Checks that all records except operations refer only to existing things. No memory; linear in the records.
 Status CheckRecords(const Blob& blob, Reporter& reporter);
 
-// For each space of a checked table one bit per selected space that it is or is derived from; an operation must choose
-// these rows before the space has rows. 0: its rows are known when a run begins.
+// For each space of a checked table, a bit mask of the selected spaces that it is, or is derived from. Operations must
+// select the rows of these before the space's rows are known. 0: they are known when a run begins.
 void FindSelections(const Blob& blob, uint64_t* selections);
 
 // Checks a blob and places its model in `arena`, in one pass over the operations. With a counting arena, or one that

@@ -73,7 +73,7 @@ constexpr uint32_t UnknownLine() {
   return 0;
 }
 static_assert(UnknownLine() == 0,
-              "the profile has an unknown line (its number, without comments, is below): see runtime/base/README.md");
+              "the profile has an unknown line, whose number, without comments, is below: see runtime/base/README.md");
 
 // ---- Lines that a model needs
 

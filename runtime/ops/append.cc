@@ -15,16 +15,16 @@ Status Lower(const OpView& view, Reporter& reporter, AppendOp* op) {
   op->output.width = op->inputs[0].width;
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kCached || space.source != op->inputs[0].space) {
-    return reporter.FailSpace("rows are appended to a cached space of theirs", op->inputs[0].space,
+    return reporter.FailSpace("output must be in the cached space of the input's space", op->inputs[0].space,
                               view.Output().space);
   }
   const DType type = view.Choice(Attribute::kType, DType::kF32);
   if (type != DType::kF32 && type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
-    return reporter.Fail(FOVEA_E_OP, "rows are kept as f32, f16, bf16 or int8", 0, static_cast<uint32_t>(type));
+    return reporter.Fail(FOVEA_E_OP, "cached rows must be f32, f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
   op->output.type = type;
   if (view.Output().role != ValueRole::kInternal) {
-    return reporter.Fail(FOVEA_E_RECORD, "what is kept from run to run is no output", 0,
+    return reporter.Fail(FOVEA_E_RECORD, "cached rows cannot be an output of the program", 0,
                          static_cast<uint32_t>(view.Output().role));
   }
   op->output.whole = true;

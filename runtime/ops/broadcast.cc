@@ -33,10 +33,10 @@ Status Lower(const OpView& view, Reporter& reporter, BroadcastOp* op) {
   if (has_x && op->inputs[1].space != op->output.space) {
     return reporter.FailSpace("second input and output must be in one space", op->output.space, op->inputs[1].space);
   }
-  FOVEA_TRY(ReadChoice(view, Attribute::kRows, "unknown rows of a segment", reporter, &op->rows));
-  FOVEA_TRY(ReadChoice(view, Attribute::kCombine, "unknown way to combine rows", reporter, &op->combine));
+  FOVEA_TRY(ReadChoice(view, Attribute::kRows, "unknown value of rows", reporter, &op->rows));
+  FOVEA_TRY(ReadChoice(view, Attribute::kCombine, "unknown value of combine", reporter, &op->combine));
   const bool keeps = op->rows != Rows::kAll || op->combine != Combine::kReplace;
-  if (!has_x && keeps) return reporter.Fail(FOVEA_E_RECORD, "without a second input all rows are replaced");
+  if (!has_x && keeps) return reporter.Fail(FOVEA_E_RECORD, "without x, rows must be all and combine must be replace");
   op->copies = keeps;
   return kOk;
 }

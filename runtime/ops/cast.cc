@@ -18,7 +18,7 @@ Status Lower(const OpView& view, Reporter& reporter, CastOp* op) {
   FOVEA_TRY(LowerElementwise(view, reporter, op));
   const DType type = view.Choice(Attribute::kType, DType::kF32);
   if (type != DType::kF16 && type != DType::kBf16 && type != DType::kI8) {
-    return reporter.Fail(FOVEA_E_OP, "a cast makes f16, bf16 or int8", 0, static_cast<uint32_t>(type));
+    return reporter.Fail(FOVEA_E_OP, "cast must convert to f16, bf16 or int8", 0, static_cast<uint32_t>(type));
   }
   op->output.type = type;
   return ReadHeads(view, reporter, &op->parts);

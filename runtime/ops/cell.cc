@@ -19,11 +19,13 @@ Status LowerActivation(const OpView& view, Reporter& reporter, CellSpec* cell) {
     cell->activation = Activation::kTanh;
     FOVEA_TRY(ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &cell->activation));
     if (cell->activation == Activation::kTanh || cell->activation == Activation::kRelu) return kOk;
-    return reporter.Fail(FOVEA_E_OP, "an rnn has tanh or relu", 0, static_cast<uint32_t>(cell->activation));
+    return reporter.Fail(FOVEA_E_OP, "activation of an rnn must be tanh or relu", 0,
+                         static_cast<uint32_t>(cell->activation));
   }
   const Activation gate = view.Choice(Attribute::kActivation, Activation::kSigmoid);
   if (gate != Activation::kSigmoid && gate != Activation::kHardSigmoid) {
-    return reporter.Fail(FOVEA_E_OP, "gates are sigmoid or hard_sigmoid", 0, static_cast<uint32_t>(gate));
+    return reporter.Fail(FOVEA_E_OP, "activation of gates must be sigmoid or hard_sigmoid", 0,
+                         static_cast<uint32_t>(gate));
   }
   cell->gate = gate == Activation::kHardSigmoid ? Gate::kHardSigmoid : Gate::kSigmoid;
   return kOk;
@@ -35,14 +37,14 @@ Status LowerCell(const OpView& view, Reporter& reporter, CellOp* op) {
   CellSpec& cell = op->cell;
   FOVEA_TRY(ReadChoice(view, Attribute::kCell, "unknown kind of cell", reporter, &cell.kind));
   const bool gru = cell.gru();
-  if (!gru && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru resets");
+  if (!gru && view.Has(Attribute::kResetAfter)) return reporter.Fail(FOVEA_E_RECORD, "only a gru has reset_after");
   cell.resets_first = gru && !view.Flag(Attribute::kResetAfter, true);
   FOVEA_TRY(LowerActivation(view, reporter, &cell));
   FOVEA_TRY(CheckF32(view, 0, reporter));
   cell.width = view.Tensor(0).width;
   const uint32_t rows = op->inputs[0].width;
   const uint64_t gates = uint64_t{cell.gates()} * cell.width;
-  if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates", gates, rows);
+  if (gates != rows) return reporter.Fail(FOVEA_E_SHAPE, "input must be as wide as all gates together", gates, rows);
   if (view.Has(kPeepholes) && !cell.lstm()) return reporter.Fail(FOVEA_E_RECORD, "only an lstm has peepholes");
   if (view.Has(kPeepholes) && !kHasPeepholes) {
     return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks peepholes");

@@ -28,13 +28,13 @@ struct ConvolveOp : Op {
 Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   const SpaceRecord& space = view.InputSpace(0);
   if (op->output.space != space.source) {
-    return reporter.FailSpace("output's space must be the one whose rows are kept", space.source, op->output.space);
+    return reporter.FailSpace("output must be in the space whose rows are cached", space.source, op->output.space);
   }
   if (op->before + 1 != op->taps) {
-    return reporter.Fail(FOVEA_E_OP, "over cached rows nothing after a row is seen", op->taps - 1, op->before);
+    return reporter.Fail(FOVEA_E_OP, "after must be 0 over cached rows", op->taps - 1, op->before);
   }
   if (space.extra != 0 && op->before > space.extra) {
-    return reporter.Fail(FOVEA_E_OP, "rows look further back than they are kept", space.extra, op->before);
+    return reporter.Fail(FOVEA_E_OP, "weights reach further back than rows are cached", space.extra, op->before);
   }
   op->parts = view.InputParts(0);
   return kOk;
@@ -43,11 +43,11 @@ Status LowerCached(const OpView& view, Reporter& reporter, ConvolveOp* op) {
 Status LowerTable(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (view.Has(Attribute::kAfter)) {
-    return reporter.Fail(FOVEA_E_OP, "a table says which rows are neighbours, after does not");
+    return reporter.Fail(FOVEA_E_OP, "after cannot be combined with a table of neighbours");
   }
   FOVEA_TRY(LowerRowTable(view, 2, reporter, &op->table));
   if (op->table.columns == op->taps) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "table must name a row for each row of weights", op->taps, op->table.columns);
+  return reporter.Fail(FOVEA_E_SHAPE, "table must have a column for each row of weights", op->taps, op->table.columns);
 }
 
 Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
@@ -61,7 +61,7 @@ Status Lower(const OpView& view, Reporter& reporter, ConvolveOp* op) {
   if (view.Has(TensorNumber(2))) return LowerTable(view, reporter, op);
   const uint32_t after = view.U32(Attribute::kAfter, 0);
   if (after >= op->taps) {
-    return reporter.Fail(FOVEA_E_OP, "weights do not reach the row itself", op->taps - 1, after);
+    return reporter.Fail(FOVEA_E_OP, "after must be less than the number of rows of weights", op->taps - 1, after);
   }
   op->before = op->taps - 1 - after;
   if (op->cached) return LowerCached(view, reporter, op);

@@ -15,7 +15,7 @@ Status Lower(const OpView& view, Reporter& reporter, DynamicRangeOp* op) {
   FOVEA_TRY(LowerElementwise(view, reporter, op));
   op->range = view.F32(Attribute::kRange, -1.0f);
   if (op->range >= 0.0f) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the range must be at least 0");
+  return reporter.Fail(FOVEA_E_SHAPE, "range must be at least 0");
 }
 
 Status Run(const DynamicRangeOp& op, const OpRun& run) {

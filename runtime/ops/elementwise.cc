@@ -23,7 +23,7 @@ Status RunAdd(const Op& op, const OpRun& run) {
 // Reads the attribute that is a limit; 0 if it is absent.
 Status ReadLimit(const OpView& view, Reporter& reporter, float* limit) {
   *limit = view.F32(Attribute::kLimit, 0.0f);
-  return *limit >= 0.0f ? kOk : reporter.Fail(FOVEA_E_OP, "a limit cannot be negative");
+  return *limit >= 0.0f ? kOk : reporter.Fail(FOVEA_E_OP, "limit must be at least 0");
 }
 
 struct ActivateOp : Op {
@@ -81,7 +81,7 @@ Status LowerGate(const OpView& view, Reporter& reporter, GateOp* op) {
   op->shift = view.F32(Attribute::kShift, op->shift);
   op->changes = op->limit != 0.0f || op->shift != 0.0f;
   if (op->changes && (op->narrow_a || op->narrow_b)) {
-    return reporter.Fail(FOVEA_E_SHAPE, "where a limit or shift changes them both inputs must be as wide as the output",
+    return reporter.Fail(FOVEA_E_SHAPE, "with limit or shift, both inputs must be as wide as the output",
                          op->output.width, 1);
   }
   return ReadChoice(view, Attribute::kActivation, "unknown activation", reporter, &op->activation);

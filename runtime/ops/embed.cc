@@ -23,12 +23,13 @@ Status LowerTable(const OpView& view, uint32_t i, Reporter& reporter, EmbedOp* o
   const OpValue& ids = op->inputs[i];
   Table& table = op->tables[i];
   if (ids.type != DType::kI32 || ids.width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids: i32 of width 1");
+    return reporter.Fail(FOVEA_E_SHAPE, "ids must be i32 of width 1");
   }
   table.ids = IdsOf(view, i);
-  if (table.ids == kBlobNone) return reporter.Fail(FOVEA_E_SHAPE, "embed reads ids, which a run checks first");
+  if (table.ids == kBlobNone)
+    return reporter.Fail(FOVEA_E_SHAPE, "ids must be an input of the program or gathered from one");
   FOVEA_TRY(CheckSpace(view, i, reporter));
-  if (!view.Has(TensorNumber(i))) return reporter.Fail(FOVEA_E_RECORD, "embed has no table");
+  if (!view.Has(TensorNumber(i))) return reporter.Fail(FOVEA_E_RECORD, "a table is missing");
   const TensorRecord& tensor = view.Tensor(i);
   table.type = DType(tensor.type);
   if (table.type == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "table cannot be i32");

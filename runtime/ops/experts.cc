@@ -27,21 +27,20 @@ Status CheckCounts(const OpView& view, Reporter& reporter, ExpertsOp* op) {
   op->experts = view.U32(Attribute::kExperts, 0);
   op->chosen = view.U32(Attribute::kTopK, 0);
   if (op->experts == 0 || op->inputs[1].width != op->experts) {
-    return reporter.Fail(FOVEA_E_SHAPE, "there must be a score for each expert", op->experts, op->inputs[1].width);
+    return reporter.Fail(FOVEA_E_SHAPE, "scores must have one column per expert", op->experts, op->inputs[1].width);
   }
   if (op->chosen == 0 || op->chosen > op->experts) {
-    return reporter.Fail(FOVEA_E_SHAPE, "a row chooses one expert at least, and none that is not there", op->experts,
-                         op->chosen);
+    return reporter.Fail(FOVEA_E_SHAPE, "top_k must be from 1 to the number of experts", op->experts, op->chosen);
   }
   if (op->chosen > kMaxChosen) {
-    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many experts for a row", kMaxChosen, op->chosen);
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "top_k is too large", kMaxChosen, op->chosen);
   }
   const uint32_t rows = view.Tensor(0).rows, width = op->inputs[0].width;
   if (rows % op->experts != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "experts do not divide the weight's rows", op->experts, rows);
+    return reporter.Fail(FOVEA_E_SHAPE, "weight's rows must be a multiple of experts", op->experts, rows);
   }
   if (!op->apart() && width % op->chosen != 0) {
-    return reporter.Fail(FOVEA_E_SHAPE, "chosen experts do not divide the input's width", op->chosen, width);
+    return reporter.Fail(FOVEA_E_SHAPE, "input's width must be a multiple of top_k", op->chosen, width);
   }
   op->read = op->apart() ? width : width / op->chosen;
   op->made = rows / op->experts;
@@ -183,7 +182,7 @@ Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, ui
   const Linear& linear = *op.layer.linear;
   const uint32_t end = memory.ends[expert];
   for (uint32_t at = expert == 0 ? 0 : memory.ends[expert - 1], next; at < end; at = next) {
-    // Choices that need the same columns: all, unless workers share columns.
+    // Takes choices that need the same columns at once: all of them, unless workers share the columns.
     const Columns columns = ColumnsOf(op, run, memory.order[at] % op.chosen);
     for (next = at + 1; next < end; ++next) {
       const Columns other = ColumnsOf(op, run, memory.order[next] % op.chosen);

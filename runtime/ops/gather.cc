@@ -34,7 +34,7 @@ Status LowerMerge(const OpView& view, Reporter& reporter, Op* op) {
   }
   FOVEA_TRY(CheckSpace(view, 0, reporter));
   if (op->inputs[1].space != op->inputs[2].space) {
-    return reporter.Fail(FOVEA_E_SHAPE, "rows to put in must be in the indices' space", op->inputs[2].space,
+    return reporter.Fail(FOVEA_E_SHAPE, "rows to merge must be in the indices' space", op->inputs[2].space,
                          op->inputs[1].space);
   }
   return CheckSelection(view, 2, op->inputs[0].space, reporter);

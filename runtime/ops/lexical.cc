@@ -22,29 +22,30 @@ struct LexicalOp : Op {
   uint32_t idf_count = 0;      // entries of idf
   uint32_t ids_of[2] = {};     // the program's inputs that hold the ids
 
-  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // whether all terms count, or only the query's
+  bool all_terms() const { return kind == LexicalKind::kTfIdf; }  // otherwise only the terms of the query count
 };
 
 Status Lower(const OpView& view, Reporter& reporter, LexicalOp* op) {
   for (uint32_t i = 0; i < 2; ++i) {
     op->ids_of[i] = IdsOf(view, i);
     if (op->ids_of[i] == kBlobNone || op->inputs[i].width != 1) {
-      return reporter.Fail(FOVEA_E_SHAPE, "lexical reads ids: i32 of width 1");
+      return reporter.Fail(FOVEA_E_SHAPE, "ids must be i32 of width 1");
     }
   }
   if (view.InputSpace(0).parent != op->output.space || view.OutputSpace().parent != view.InputSpace(1).parent ||
       view.InputSpace(0).parent == kBlobNone) {
-    return reporter.FailSpace("output is a number for each segment of ids, beside the space of queries",
+    return reporter.FailSpace("output must be in the parent space of ids and share its parent with query",
                               view.InputSpace(0).parent, op->output.space);
   }
   op->output.width = 1;
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of score", reporter, &op->kind));
   if (op->kind != LexicalKind::kBm25 && (view.Has(Attribute::kK1) || view.Has(Attribute::kB))) {
-    return reporter.Fail(FOVEA_E_RECORD, "only a score of kind bm25 has k1 and b");
+    return reporter.Fail(FOVEA_E_RECORD, "only kind bm25 has k1 and b");
   }
   op->k1 = view.F32(Attribute::kK1, op->k1);
   op->b = view.F32(Attribute::kB, op->b);
-  if (!(op->k1 >= 0 && op->b >= 0 && op->b <= 1)) return reporter.Fail(FOVEA_E_SHAPE, "k1 or b is out of range");
+  if (!(op->k1 >= 0 && op->b >= 0 && op->b <= 1))
+    return reporter.Fail(FOVEA_E_SHAPE, "k1 must be at least 0 and b from 0 to 1");
   if (!view.Has(TensorNumber(0))) return kOk;
   op->idf = view.Floats(0);
   op->idf_count = view.Tensor(0).width;

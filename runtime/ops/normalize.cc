@@ -18,7 +18,7 @@ Status LowerNormalize(const OpView& view, Reporter& reporter, NormalizeOp* op) {
   FOVEA_TRY(CheckRowLocal(view, reporter));
   op->output.width = op->inputs[0].width;
   if (op->input_count > 1 && op->inputs[1].width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "squares of lengths must be one number for each row", 1, op->inputs[1].width);
+    return reporter.Fail(FOVEA_E_SHAPE, "squares must have width 1", 1, op->inputs[1].width);
   }
   op->epsilon = view.F32(Attribute::kEpsilon, op->epsilon);
   return ReadChoice(view, Attribute::kClamp, "unknown clamp", reporter, &op->clamp);

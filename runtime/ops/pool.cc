@@ -26,10 +26,10 @@ Status Lower(const OpView& view, Reporter& reporter, PoolOp* op) {
   if (op->strided) op->strides = Strides(space);
   op->rest = view.Flag(Attribute::kRest);
   if (op->rest && !op->strided) {
-    return reporter.Fail(FOVEA_E_OP, "rows are left out of strided spaces only", 0, op->output.space);
+    return reporter.Fail(FOVEA_E_OP, "rest needs an output in a space that strides the input's", 0, op->output.space);
   }
   if (view.InputSpace(0).parent != op->output.space && !op->strided) {
-    return reporter.FailSpace("output's space must be the parent of the input's, or made of it by strides",
+    return reporter.FailSpace("output's space must be the parent of the input's, or made from it by strides",
                               op->output.space, op->inputs[0].space);
   }
   op->output.width = op->inputs[0].width;

@@ -18,7 +18,7 @@ Status Lower(const OpView& view, Reporter& reporter, PositionOp* op) {
   op->offset = view.U32(Attribute::kOffset, 0);
   if (!view.Has(TensorNumber(0))) {
     op->positions = UINT32_MAX;
-    return op->output.width == 1 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "positions as numbers have the width 1");
+    return op->output.width == 1 ? kOk : reporter.Fail(FOVEA_E_SHAPE, "without a table, input must have width 1");
   }
   FOVEA_TRY(CheckFloats(view, 0, 0, op->output.width, reporter));
   FOVEA_TRY(CheckPositions(view, reporter, &op->positions));

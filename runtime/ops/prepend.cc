@@ -18,7 +18,7 @@ Status CheckRows(const OpView& view, const PrependOp& op, Reporter& reporter) {
   FOVEA_TRY(CheckF32(view, 1, reporter));
   const SpaceRecord &front = view.InputSpace(1), &rest = view.InputSpace(0);
   if (front.kind != SpaceKind::kFixed || front.extra != op.extra || front.parent != rest.parent) {
-    return reporter.Fail(FOVEA_E_SHAPE, "rows in front must be segments of so many rows beside the others", op.extra,
+    return reporter.Fail(FOVEA_E_SHAPE, "front must be in a sibling space of fixed segments of this length", op.extra,
                          front.extra);
   }
   return CheckWidth(view, 1, reporter);
@@ -34,7 +34,7 @@ Status Lower(const OpView& view, Reporter& reporter, PrependOp* op) {
   op->rows = view.Floats(0);
   op->extra = space.extra;
   if (view.Has(TensorNumber(0)) == (op->input_count > 1)) {
-    return reporter.Fail(FOVEA_E_RECORD, "prepend has constant rows or those of an input", 1, op->input_count);
+    return reporter.Fail(FOVEA_E_RECORD, "prepend needs either the tensor rows or the input front", 1, op->input_count);
   }
   if (op->input_count > 1) return CheckRows(view, *op, reporter);
   return CheckFloats(view, 0, space.extra, op->output.width, reporter);

@@ -24,10 +24,11 @@ Status CheckInitial(const OpView& view, const RecurrentOp& op, Reporter& reporte
   const OpValue& state = op.inputs[op.initial];
   const uint32_t parent = view.InputSpace(0).parent;
   if (state.space != parent) {
-    return reporter.Fail(FOVEA_E_SHAPE, "first states must be in the parent space", parent, state.space);
+    return reporter.Fail(FOVEA_E_SHAPE, "initial states must be in the parent space", parent, state.space);
   }
   if (state.width == op.cell.state_width()) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "first states must be as wide as the state", op.cell.state_width(), state.width);
+  return reporter.Fail(FOVEA_E_SHAPE, "initial states must be as wide as the state", op.cell.state_width(),
+                       state.width);
 }
 
 Status CheckMask(const RecurrentOp& op, Reporter& reporter) {
@@ -36,12 +37,13 @@ Status CheckMask(const RecurrentOp& op, Reporter& reporter) {
     return reporter.Fail(FOVEA_E_SHAPE, "the mask must be f32 or i32", 0, static_cast<uint32_t>(keep.type));
   }
   if (keep.space == op.inputs[0].space && keep.width == 1) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the mask must be one number for each row", op.inputs[0].space, keep.space);
+  return reporter.Fail(FOVEA_E_SHAPE, "the mask must have width 1 and the rows of the input", op.inputs[0].space,
+                       keep.space);
 }
 
 Status Lower(const OpView& view, Reporter& reporter, RecurrentOp* op) {
   CellOutput output = CellOutput::kHidden;
-  FOVEA_TRY(ReadChoice(view, Attribute::kOutput, "unknown part of the state", reporter, &output));
+  FOVEA_TRY(ReadChoice(view, Attribute::kOutput, "unknown value of output", reporter, &output));
   op->keeps_state = output == CellOutput::kState;
   op->reverse = view.Flag(Attribute::kReverse);
   op->initial = view.PlaceOf(RecurrentInput::kState);

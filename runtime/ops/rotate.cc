@@ -28,13 +28,13 @@ struct RotateOp : Op {
 
 Status LowerTable(const OpView& view, Reporter& reporter, RotateOp* op) {
   for (const Attribute key : {Attribute::kScale, Attribute::kShortUpTo, Attribute::kStretch}) {
-    if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "this attribute goes with frequencies");
+    if (view.Has(key)) return reporter.Fail(FOVEA_E_RECORD, "scale, short_up_to and stretch need frequencies");
   }
   op->dims = view.Tensor(RotateTensor::kTable).width;
   if (!op->ReadsPositions()) {
     FOVEA_TRY(CheckPositions(view, reporter, &op->positions));
   } else if (op->offset >= view.Tensor(RotateTensor::kTable).rows) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", op->offset,
+    return reporter.Fail(FOVEA_E_SHAPE, "offset is beyond the end of the position table", op->offset,
                          view.Tensor(RotateTensor::kTable).rows);
   } else {
     op->positions = view.Tensor(RotateTensor::kTable).rows - op->offset;
@@ -57,13 +57,13 @@ Status LowerFrequencies(const OpView& view, Reporter& reporter, RotateOp* op) {
   op->short_up_to = view.U32(Attribute::kShortUpTo, UINT32_MAX);
   const bool changes = view.Has(RotateTensor::kLongFrequencies) || view.Has(Attribute::kStretch);
   if (changes != view.Has(Attribute::kShortUpTo) || (view.Has(RotateTensor::kLongFrequencies) && op->stretch != 0.0f)) {
-    return reporter.Fail(FOVEA_E_RECORD,
-                         "long texts have frequencies of their own or stretched ones, from a length on");
+    return reporter.Fail(FOVEA_E_RECORD, "short_up_to and either long_frequencies or stretch need each other");
   }
   // Stretching begins beyond length short_up_to, and its exponent divides by dims - 2.
   const bool stretches = op->stretch >= 1.0f && op->stretch <= 1e6f && op->short_up_to > 0 && op->dims > 2;
   if (view.Has(Attribute::kStretch) && !stretches) {
-    return reporter.Fail(FOVEA_E_RECORD, "these frequencies cannot be stretched so");
+    return reporter.Fail(FOVEA_E_RECORD,
+                         "stretch must be from 1 to 1000000, with short_up_to and 2 frequencies or more");
   }
   return kOk;
 }
@@ -74,7 +74,7 @@ Status LowerPositions(const OpView& view, Reporter& reporter, RotateOp* op) {
   op->position_ids = positions.type == DType::kI32 ? IdsOf(view, 1) : kBlobNone;
   op->position_numbers = positions.type == DType::kF32;
   if (!op->ReadsPositions() || positions.width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "positions are f32, or ids, which a run checks first, of width 1");
+    return reporter.Fail(FOVEA_E_SHAPE, "positions must be f32, or ids from an input, of width 1");
   }
   return CheckSpace(view, 1, reporter);
 }
@@ -91,11 +91,11 @@ Status Lower(const OpView& view, Reporter& reporter, RotateOp* op) {
   op->interleaved = view.Flag(Attribute::kInterleaved);
   op->offset = view.U32(Attribute::kOffset, 0);
   if (view.Has(RotateTensor::kTable) == view.Has(RotateTensor::kFrequencies)) {
-    return reporter.Fail(FOVEA_E_RECORD, "rotate has either a table or frequencies");
+    return reporter.Fail(FOVEA_E_RECORD, "rotate needs either a table or frequencies");
   }
   FOVEA_TRY((view.Has(RotateTensor::kTable) ? LowerTable : LowerFrequencies)(view, reporter, op));
   if (op->dims % 2 != 0 || op->dims > op->output.width / op->parts) {
-    return reporter.Fail(FOVEA_E_SHAPE, "turned columns must be an even number and at most a head's size",
+    return reporter.Fail(FOVEA_E_SHAPE, "rotated columns must be an even number, at most the head size",
                          op->output.width / op->parts, op->dims);
   }
   return kOk;

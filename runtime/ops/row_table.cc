@@ -100,7 +100,7 @@ Status CheckIndices(const OpView& op, TensorNumber tensor, uint32_t rows, Report
 
 Status LowerRowTable(const OpView& view, TensorNumber tensor, Reporter& reporter, RowTable* table) {
   if (!FindPiece(view, table)) {
-    return reporter.FailSpace("input and output must nest in one space, with fixed segments below it",
+    return reporter.FailSpace("input and output must share a parent space, with fixed segments below it",
                               view.Output().space, view.Input(0).space);
   }
   reporter.tensor = view.TensorIndex(tensor);

@@ -22,11 +22,11 @@ struct SelectOp : Op {
 Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
   const OpValue& x = op->inputs[0];
   if ((x.type != DType::kF32 && x.type != DType::kI32) || x.width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "select reads f32 or i32 of width 1", 1, x.width);
+    return reporter.Fail(FOVEA_E_SHAPE, "input must be f32 or i32 of width 1", 1, x.width);
   }
   op->output.width = 1;
   if (x.type == DType::kI32 && IdsOf(view, 0) == kBlobNone) {
-    return reporter.Fail(FOVEA_E_SHAPE, "select does not read indices");
+    return reporter.Fail(FOVEA_E_SHAPE, "input must not be indices of rows");
   }
   const SpaceRecord& space = view.OutputSpace();
   if (space.kind != SpaceKind::kSelected || space.source != x.space || space.parent != view.InputSpace(0).parent) {
@@ -34,16 +34,16 @@ Status Lower(const OpView& view, Reporter& reporter, SelectOp* op) {
   }
   FOVEA_TRY(ReadChoice(view, Attribute::kKind, "unknown kind of selection", reporter, &op->kind));
   if (op->kind != SelectKind::kThreshold && view.Has(Attribute::kThreshold)) {
-    return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind threshold has one");
+    return reporter.Fail(FOVEA_E_RECORD, "only kind threshold has a threshold");
   }
   op->threshold = view.F32(Attribute::kThreshold, op->threshold);
   if (op->kind != SelectKind::kBest && (view.Has(Attribute::kShare) || view.Has(Attribute::kFront))) {
-    return reporter.Fail(FOVEA_E_RECORD, "only a selection of kind best has a share or rows at the front");
+    return reporter.Fail(FOVEA_E_RECORD, "only kind best has share and front");
   }
   op->share = view.F32(Attribute::kShare, op->share);
   op->front = view.U32(Attribute::kFront, op->front);
   if (!(op->share > 0.0f && op->share <= 1.0f)) {
-    return reporter.Fail(FOVEA_E_RECORD, "a share of rows is more than 0 and at most 1");
+    return reporter.Fail(FOVEA_E_RECORD, "share must be above 0 and at most 1");
   }
   if (space.extra != 0) op->most = space.extra;
   return kOk;

@@ -19,7 +19,7 @@ Status Lower(const OpView& view, Reporter& reporter, SliceOp* op) {
   const uint32_t width = view.U32(Attribute::kWidth, 0);
   FOVEA_TRY(MakeWidth(width, reporter, op));
   if (InBounds(op->begin, width, op->inputs[0].width)) return kOk;
-  return reporter.Fail(FOVEA_E_SHAPE, "the slice ends after the input's columns", op->inputs[0].width,
+  return reporter.Fail(FOVEA_E_SHAPE, "begin + width exceeds the input's width", op->inputs[0].width,
                        uint64_t{op->begin} + width);
 }
 

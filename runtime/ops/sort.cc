@@ -24,7 +24,7 @@ uint64_t BucketsOf(const OpView& hash) {
 Status Lower(const OpView& view, Reporter& reporter, SortOp* op) {
   const OperationRecord* maker = view.Maker(0);
   if (maker == nullptr || OpCode(maker->code) != OpCode::kHash) {
-    return reporter.Fail(FOVEA_E_SHAPE, "sort reads the buckets that hash makes");
+    return reporter.Fail(FOVEA_E_SHAPE, "buckets must be the output of hash");
   }
   FOVEA_TRY(CheckSpace(view, 0, reporter));
   FOVEA_TRY(MakeWidth(uint64_t{2} * op->inputs[0].width, reporter, op));

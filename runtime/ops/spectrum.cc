@@ -29,16 +29,15 @@ Status LowerSpace(const OpView& view, Reporter& reporter, SpectrumOp* op) {
   op->fixed = space.kind == SpaceKind::kFixed && view.InputSpace(0).parent == space.parent && op->output.space != from;
   const bool strided = space.kind == SpaceKind::kStrided && space.source == from && space.first == 0;
   if (!op->fixed && !strided) {
-    return reporter.FailSpace("output's space must be made of the input's by strides, or fixed beside it", from,
+    return reporter.FailSpace("output's space must be made from the input's by strides, or be a fixed sibling", from,
                               op->output.space);
   }
   op->hop = view.U32(Attribute::kHop, 0);
   if (op->hop == 0 || op->hop > kMaxRecords) {
-    return reporter.Fail(FOVEA_E_SHAPE, "samples from a frame to the next are out of range", kMaxRecords,
-                         static_cast<uint64_t>(op->hop));
+    return reporter.Fail(FOVEA_E_SHAPE, "hop is out of range", kMaxRecords, static_cast<uint64_t>(op->hop));
   }
   if (strided && op->hop != space.extra) {
-    return reporter.FailSpace("frames must be as far apart as the space's strides", space.extra,
+    return reporter.FailSpace("hop must equal the stride of the output's space", space.extra,
                               static_cast<uint64_t>(op->hop));
   }
   return kOk;
@@ -47,7 +46,7 @@ Status LowerSpace(const OpView& view, Reporter& reporter, SpectrumOp* op) {
 Status Lower(const OpView& view, Reporter& reporter, SpectrumOp* op) {
   FOVEA_TRY(CheckF32(view, 0, reporter));
   if (op->inputs[0].width != 1) {
-    return reporter.Fail(FOVEA_E_SHAPE, "samples must be one number wide", 1, op->inputs[0].width);
+    return reporter.Fail(FOVEA_E_SHAPE, "samples must have width 1", 1, op->inputs[0].width);
   }
   FOVEA_TRY(LowerSpace(view, reporter, op));
   const uint32_t size = view.Tensor(SpectrumTensor::kRoots).width;
@@ -58,7 +57,7 @@ Status Lower(const OpView& view, Reporter& reporter, SpectrumOp* op) {
   op->length = view.Tensor(SpectrumTensor::kWindow).width;
   FOVEA_TRY(CheckFloats(view, SpectrumTensor::kWindow, 1, op->length, reporter));
   if (op->length > size) {
-    return reporter.Fail(FOVEA_E_SHAPE, "frames must not be longer than the transform", size, op->length);
+    return reporter.Fail(FOVEA_E_SHAPE, "window must not be longer than the transform", size, op->length);
   }
   op->output.width = size / 2 + 1;
   op->fourier = PlanFourier(size, view.Floats(SpectrumTensor::kRoots), view.Floats(SpectrumTensor::kRoots) + size);

@@ -22,7 +22,7 @@ Status Lower(const OpView& view, Reporter& reporter, UnfoldOp* op) {
   const uint32_t from = op->inputs[0].space, to = op->output.space, width = op->inputs[0].width;
   op->strided = to != from;
   if (op->strided && (space.kind != SpaceKind::kStrided || space.source != from)) {
-    return reporter.FailSpace("output's space must be the input's, or made of it by strides", from, to);
+    return reporter.FailSpace("output's space must be the input's, or made from it by strides", from, to);
   }
   if (op->strided) op->strides = Strides(space);
   op->before = view.U32(Attribute::kBefore, 0);

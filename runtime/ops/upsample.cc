@@ -39,7 +39,7 @@ Status Lower(const OpView& view, Reporter& reporter, UpsampleOp* op) {
   op->output.width = op->inputs[0].width;
   op->reach = ReachOf(view);
   if (op->reach.stride != 0) return kOk;
-  return reporter.FailSpace("input's space must be made of the output's by strides with the same first rows",
+  return reporter.FailSpace("input's space must be made from the output's by strides with equal first rows",
                             op->output.space, op->inputs[0].space);
 }
 

@@ -92,7 +92,8 @@ Status ReadHeads(const OpView& op, Reporter& reporter, uint32_t* heads) {
 
 Status CheckWeights(DType type, Reporter& reporter) {
   if (!LacksWeights(type)) return kOk;
-  return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks weights of the type", 0, static_cast<uint32_t>(type));
+  return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks weights of this type", 0,
+                       static_cast<uint32_t>(type));
 }
 
 Status CheckFloats(const OpView& op, TensorNumber i, uint32_t rows, uint32_t width, Reporter& reporter, bool halves) {
@@ -131,10 +132,11 @@ uint32_t CertainRows(const Blob& blob, const SpaceRecord& space) {
 
 Status CheckPositions(const OpView& op, Reporter& reporter, uint32_t* count) {
   const uint32_t offset = op.U32(Attribute::kOffset, 0), rows = op.Tensor(0).rows;
-  if (offset >= rows) return reporter.Fail(FOVEA_E_SHAPE, "position table ends before its offset", offset, rows);
+  if (offset >= rows)
+    return reporter.Fail(FOVEA_E_SHAPE, "offset is beyond the end of the position table", offset, rows);
   const uint32_t certain = CertainRows(*op.blob, op.OutputSpace());
   if (rows - offset < certain) {
-    return reporter.Fail(FOVEA_E_SHAPE, "position table is shorter than the space's segments", certain, rows - offset);
+    return reporter.Fail(FOVEA_E_SHAPE, "position table is shorter than the segments", certain, rows - offset);
   }
   *count = rows - offset;
   return kOk;
@@ -143,7 +145,7 @@ Status CheckPositions(const OpView& op, Reporter& reporter, uint32_t* count) {
 Status CheckSelection(const OpView& op, InputNumber i, uint32_t source, Reporter& reporter) {
   const OperationRecord* maker = op.Maker(i);
   if (maker == nullptr || !FindOp(maker->code)->chooses || op.InputSpace(i).source != source) {
-    return reporter.Fail(FOVEA_E_SHAPE, "indices must be those that were chosen of the rows' space", source,
+    return reporter.Fail(FOVEA_E_SHAPE, "indices must come from select or expand over the rows' space", source,
                          op.InputSpace(i).source);
   }
   return kOk;
@@ -164,14 +166,14 @@ Status CheckLayers(const OpView& op, uint32_t rows, uint32_t width, Reporter& re
   if (DType(weight.type) == DType::kI32) return reporter.Fail(FOVEA_E_SHAPE, "weight cannot be i32");
   FOVEA_TRY(CheckWeights(DType(weight.type), reporter));
   if (GemmTakesQuantized(DType(weight.type)) && weight.width > kGemmIntegerDepth) {
-    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "sums of integer products this long could overflow", kGemmIntegerDepth,
+    return reporter.Fail(FOVEA_E_TOO_COMPLEX, "weight is too wide: integer sums could overflow", kGemmIntegerDepth,
                          weight.width);
   }
   if (weight.width != width) {
-    return reporter.Fail(FOVEA_E_SHAPE, "weight's width is not the input's", width, weight.width);
+    return reporter.Fail(FOVEA_E_SHAPE, "weight's width must be the input's width", width, weight.width);
   }
   if (weight.rows != rows) {
-    return reporter.Fail(FOVEA_E_SHAPE, "weight's rows are not the output's width", rows, weight.rows);
+    return reporter.Fail(FOVEA_E_SHAPE, "weight's rows must be the output's width", rows, weight.rows);
   }
   return CheckFloats(op, 1, 1, rows, reporter);
 }

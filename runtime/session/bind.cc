@@ -63,7 +63,8 @@ Status CheckSegments(const Session& session, uint32_t space, const SegmentLength
   const SpaceState& state = session.spaces[space];
   const SpaceRecord& record = blob.spaces[space];
   if (record.kind != SpaceKind::kInput || !state.used) {
-    return reporter.Fail(FOVEA_E_INDEX, "the program has no input segments in this space", 0, space);
+    return reporter.Fail(FOVEA_E_INDEX, "the program has no input in this space: its segments cannot be bound", 0,
+                         space);
   }
   if (record.parent == kBlobNone && count != 1) {
     return reporter.Fail(FOVEA_E_SEGMENTS, "a space without a parent has exactly one segment", 1, count);

@@ -81,7 +81,7 @@ Status CheckLengths(const Session& session, Reporter& reporter) {
   const Cache& cache = session.cache;
   const uint32_t segments = session.space_rows[cache.source].segments.count;
   if (segments > cache.selected_count) {
-    return reporter.Fail(FOVEA_E_SEGMENTS, "the input has more segments than texts are selected", cache.selected_count,
+    return reporter.Fail(FOVEA_E_SEGMENTS, "the input has more segments than selected texts", cache.selected_count,
                          segments);
   }
   for (uint32_t i = 0; i < segments; ++i) {
@@ -239,8 +239,7 @@ void CommitAppended(Session& session) {
 Status SelectTexts(Session& session, const uint32_t* texts, uint32_t count, Reporter& reporter) {
   Cache& cache = session.cache;
   FOVEA_TRY(CheckIdle(session, reporter));
-  if (cache.source == kBlobNone)
-    return reporter.Fail(FOVEA_E_INDEX, "the program has no cached space, so it keeps no texts");
+  if (cache.source == kBlobNone) return reporter.Fail(FOVEA_E_INDEX, "the program has no cached space (KV cache)");
   const uint32_t most = session.spaces[cache.source].max_segments;
   if (count > most)
     return reporter.Fail(FOVEA_E_SEGMENTS, "more texts are selected than the session has segments", most, count);
@@ -289,7 +288,7 @@ Status RewindText(Session& session, uint32_t text, uint32_t rows, Reporter& repo
     return kOk;
   }
   if (rows < cache.least[text]) {
-    return reporter.Fail(FOVEA_E_LENGTH, "the sliding window's rows at this length are dropped: raise rewind_rows",
+    return reporter.Fail(FOVEA_E_LENGTH, "the cache has dropped the sliding window at this length: raise rewind_rows",
                          cache.least[text], rows);
   }
   cache.rows[text] = rows;

@@ -121,7 +121,8 @@ Status CheckRows(const Cache& cache, const SavedHeader& saved, const uint32_t* s
   for (uint32_t s = 0; s < cache.space_count; ++s) {
     const CachedSpace& space = cache.spaces[s];
     const uint32_t seen = space.window == 0 || saved.rows <= space.window ? 0 : saved.rows - space.window;
-    if (saved_from[s] > seen) return reporter.Fail(FOVEA_E_STATE, "the saved text lacks rows", seen, saved_from[s]);
+    if (saved_from[s] > seen)
+      return reporter.Fail(FOVEA_E_STATE, "the saved text lacks rows of the sliding window", seen, saved_from[s]);
     kept_from[s] = std::max(saved_from[s], FirstRow(cache, space, saved.rows));
     if (kept_from[s] > 0) *least = std::max(*least, kept_from[s] + space.window);
   }

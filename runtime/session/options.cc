@@ -43,10 +43,10 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
   for (uint32_t i = 0; i < options.limit_count; ++i) {
     const uint32_t space = options.limits[i].space;
     if (space >= blob.spaces.count)
-      return reporter.Fail(FOVEA_E_INDEX, "a limit is for a space that does not exist", blob.spaces.count, space);
+      return reporter.Fail(FOVEA_E_INDEX, "a limit names a space that does not exist", blob.spaces.count, space);
     const SpaceKind kind = blob.spaces[space].kind;
     if (kind != SpaceKind::kInput && kind != SpaceKind::kCached) {
-      return reporter.Fail(FOVEA_E_OPTION, "a limit is for a derived space", 0, space);
+      return reporter.Fail(FOVEA_E_OPTION, "only input and cached spaces have limits", 0, space);
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (options.limits[k].space == space) return reporter.Fail(FOVEA_E_OPTION, "a space has two limits", 1, space);
@@ -60,11 +60,11 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
       return reporter.Fail(FOVEA_E_INDEX, "a value to keep does not exist", program.value_count, options.keep[i]);
     }
     if (blob.spaces[blob.values[program.first_value + options.keep[i]].space].kind == SpaceKind::kCached) {
-      return reporter.Fail(FOVEA_E_OPTION, "a value of a cached space cannot be kept as a matrix", 0, options.keep[i]);
+      return reporter.Fail(FOVEA_E_OPTION, "a value of a cached space must not be in options.keep", 0, options.keep[i]);
     }
     for (uint32_t k = 0; k < i; ++k) {
       if (options.keep[k] == options.keep[i])
-        return reporter.Fail(FOVEA_E_OPTION, "a value is kept twice", 1, options.keep[i]);
+        return reporter.Fail(FOVEA_E_OPTION, "a value is listed twice in options.keep", 1, options.keep[i]);
     }
   }
   const uint32_t inputs = program.value_count - program.operation_count;
@@ -77,7 +77,8 @@ Status CheckSessionOptions(const Model& model, const fovea_session_options& opti
                            v);
     }
     for (uint32_t k = 0; k < i; ++k) {
-      if (options.linked[k] == v) return reporter.Fail(FOVEA_E_OPTION, "an input is twice in options.linked", 1, v);
+      if (options.linked[k] == v)
+        return reporter.Fail(FOVEA_E_OPTION, "an input is listed twice in options.linked", 1, v);
     }
   }
   reporter.tensor = FOVEA_NOWHERE;

@@ -318,8 +318,8 @@ Status EndEarly(Session& session, Reporter& reporter) {
   }
   reporter.step = session.failed_step.load(std::memory_order_relaxed);
   return reporter.Fail(failure, FOVEA_STATUS_CLASS(failure) == FOVEA_E_LIMIT
-                                    ? "more rows qualify than the selected space takes of a segment"
-                                    : "a backend refused an operation");
+                                    ? "more rows of a segment are selected than its space allows"
+                                    : "the GEMM backend failed to run an operation");
 }
 
 // Runs up to `phases` further phases; *left is how many remain after them.

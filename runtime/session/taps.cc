@@ -123,7 +123,7 @@ Status CheckTaps(const Model& model, const fovea_session_options& options, Repor
       return reporter.Fail(FOVEA_E_OPTION, "unknown form of a tap", FOVEA_TAP_SPARSE, tap.form);
     }
     if (tap.rows > FOVEA_TAP_ROWS_STRIDE) {
-      return reporter.Fail(FOVEA_E_OPTION, "unknown rows of a tap", FOVEA_TAP_ROWS_STRIDE, tap.rows);
+      return reporter.Fail(FOVEA_E_OPTION, "unknown value of rows of a tap", FOVEA_TAP_ROWS_STRIDE, tap.rows);
     }
     if (tap.reduce > FOVEA_REDUCE_MAX) {
       return reporter.Fail(FOVEA_E_OPTION, "unknown reduction of a tap", FOVEA_REDUCE_MAX, tap.reduce);

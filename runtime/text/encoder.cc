@@ -59,8 +59,7 @@ Status Share(const EncodeOptions& options, uint64_t room, uint64_t tokens[2], Re
   if (options.truncation != Truncation::kLongestFirst) {
     uint64_t& cut = tokens[options.truncation == Truncation::kOnlyFirst ? 0 : 1];
     if (cut <= excess && room != 0) {
-      return reporter.Fail(FOVEA_E_LENGTH, "the text that is truncated is too short for this max_length", excess + 1,
-                           cut);
+      return reporter.Fail(FOVEA_E_LENGTH, "the text to truncate is too short for this max_length", excess + 1, cut);
     }
     cut = cut > excess ? cut - excess : 0;
     return kOk;
@@ -91,7 +90,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
               void* scratch, uint64_t scratch_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
   const TextInput inputs[2] = {first, second == nullptr ? TextInput() : *second};
   const uint64_t needed = ScratchSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
-  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long for any scratch");
+  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long to encode");
   if (scratch_size < needed) {
     return reporter.Fail(FOVEA_E_TOO_SMALL, "the scratch is too small for a text of this length", needed, scratch_size);
   }
@@ -117,7 +116,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
   const uint64_t room = options.max_length - specials;
   if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
     return reporter.Fail(FOVEA_E_OPTION,
-                         "stride must be below max_length without special tokens, and windows need a single text");
+                         "stride must be below max_length less special tokens; a pair of texts has no windows");
   }
 
   uint32_t trim = 0;
@@ -142,7 +141,7 @@ Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* seco
       const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
       Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
       if (!EncodeText(tokenizer, text, &placed, &sink)) {
-        return reporter.Fail(FOVEA_E_TEXT_DATA, "the text grew more, or took longer, than a text section may cause");
+        return reporter.Fail(FOVEA_E_TEXT_DATA, "the tokenizer lengthens the text too much or takes too long");
       }
       result->tokens[index] = sink.seen();
     }

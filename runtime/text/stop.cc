@@ -22,16 +22,16 @@ void FillShorter(const uint8_t* bytes, uint32_t size, uint32_t* shorter) {
 Status StopStrings::Place(const char* const* strings, const uint32_t* sizes, uint32_t count, Arena& arena,
                           Reporter& reporter) {
   if (strings == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, "strings is NULL");
-  if (count > kMaxStopStrings) return reporter.Fail(FOVEA_E_OPTION, "too many strings", kMaxStopStrings, count);
+  if (count > kMaxStopStrings) return reporter.Fail(FOVEA_E_OPTION, "too many stop strings", kMaxStopStrings, count);
   strings_ = arena.Take<String>(count);
   count_ = count;
   uint64_t all = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (strings[i] == nullptr) return reporter.Fail(FOVEA_E_NULL, "a string is NULL", 0, 0, i);
+    if (strings[i] == nullptr) return reporter.Fail(FOVEA_E_NULL, "a stop string is NULL", 0, 0, i);
     const uint64_t size = sizes != nullptr ? sizes[i] : strlen(strings[i]);
     all += size;
-    if (size == 0) return reporter.Fail(FOVEA_E_LENGTH, "a string is empty", 1, 0, i);
-    if (all > INT32_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the strings are too long", INT32_MAX, all, i);
+    if (size == 0) return reporter.Fail(FOVEA_E_LENGTH, "a stop string is empty", 1, 0, i);
+    if (all > INT32_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the stop strings are too long", INT32_MAX, all, i);
     uint8_t* const bytes = arena.Take<uint8_t>(size);
     uint32_t* const shorter = arena.Take<uint32_t>(size);
     if (bytes == nullptr || shorter == nullptr) continue;

@@ -236,7 +236,7 @@ class Opener {
       case StepKind::kDecodeReplace:
         if (step.b == 0) return FailAt(i, "a pattern is empty", 1, 0);
         if (step.b > text::kMaxPattern) return FailAt(i, "a pattern is too long", text::kMaxPattern, step.b);
-        if (step.d > text::kMaxPattern) return FailAt(i, "a content is too long", text::kMaxPattern, step.d);
+        if (step.d > text::kMaxPattern) return FailAt(i, "a replacement is too long", text::kMaxPattern, step.d);
         FOVEA_TRY(CheckString(step.c, step.d));
         return CheckString(step.a, step.b);
       case StepKind::kDecodeStrip:
@@ -274,7 +274,7 @@ class Opener {
       }
     }
     if (items.size != 0 && (texts[1] != 1 || texts[2] != (pair ? 1u : 0u))) {
-      return Fail("a template must hold each text once");
+      return Fail("a template must contain each text once");
     }
     return kOk;
   }

@@ -241,7 +241,7 @@ TEST_F(AttentionMisuse, Segments) {
   options_.query_offsets = nullptr;
   Expect(FOVEA_E_SEGMENTS, "same number of segments");
   options_.pairing = FOVEA_PAIRING_ROWS;
-  Expect(FOVEA_E_OPTION, "no query_offsets");
+  Expect(FOVEA_E_OPTION, "query_offsets must be NULL");
   options_.pairing = FOVEA_PAIRING_ROWS;
   options_.query_offsets = nullptr;
   q_.rows = 2;

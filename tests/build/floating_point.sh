@@ -57,7 +57,7 @@ for compiler in "$cxx" $other; do
   fi
 done
 
-# A project that asks for all of them, in both ways that a project can, around fovea's own build.
+# A parent project that sets all these modes, in both possible ways, and adds fovea's build.
 parts=$gcc_parts
 if is_clang "$cxx"; then parts=$clang_parts; fi
 if ! is_clang "$cxx" && is_x86 "$cxx"; then parts="$parts -mfpmath=387 -mrecip"; fi

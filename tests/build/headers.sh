@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every public header compiles alone: as strict C99 and C++17, and the .hpp ones as C++17 and C++20 without exceptions
-# and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_.._INIT) in both languages.
+# and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_<NAME>_INIT) in both languages.
 #   headers.sh INCLUDE_DIR CC CXX
 set -eu
 include=$1 cc=$2 cxx=$3

@@ -27,8 +27,8 @@ RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folder
 NUMBERS = re.compile(r"runtime/blob/((record_)?numbers\.h|op_codes\.h|attributes\.h|(op_|attribute_)?names\.h|"
                      r"included\.h|\w+_list\.inc)")
 
-# The tools see the interface, the formats of what is in a blob and the lists of members, nothing that runs a model
-# (tools/README.md has the reasons).
+# Tools may include the public headers, the blob's formats and the lists of members, but nothing that runs a model
+# (tools/README.md gives the reasons).
 TOOLS_MAY_INCLUDE = ["runtime/blob", "runtime/ops", "runtime/text", "runtime/base"]
 
 # Headers that need no heap and no operating system, and so may be used by the runtime.
@@ -49,7 +49,7 @@ CODE = {".h", ".hpp", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
-# Operations that code asks a profile for by name (runtime/base/profile.h), and the list that must have them.
+# Operations that code looks up in a profile by name (runtime/base/profile.h), and the list that must contain them.
 ASKED = re.compile(r'Includes\("operation", "(\w+)"\)')
 OPERATION = re.compile(r"^FOVEA_OP\(\d+, (\w+),", re.MULTILINE)
 

@@ -39,7 +39,7 @@ def structs_of(include):
     return dict(sorted(found.items()))
 
 
-# Added to every number, so that none is written as a run of zeros and none is taken for another.
+# Added to every number, so that no number is written as zeros and no two are confused.
 MARK = 1000000
 
 

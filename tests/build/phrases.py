@@ -20,7 +20,7 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for `--list | head`
 PHRASES = [
     ("say, tell, hear: specify, return, report, receive", r"\b(says?|said|tells?|told|hears?|heard|knows? nothing)\b"),
     ("^What as a noun: name the thing", r"^What\b(?!.*\?)"),
-    ("^Of: For", r"^[Oo]f\b"),
+    ("^Of: For", r"^[Oo]f\b(?!\.)"),
     ("stand: is, is listed, precedes", r"\b(stands?|stood)\b(?! ?-?alone)"),
     ("lie: is stored, is at", r"\b(lies|lie|lay|lain)\b"),
     ("others, theirs, own, those as nouns: repeat the noun",

@@ -12,7 +12,7 @@ for preset in android-arm64 android-armv7 ios-arm64 ios-simulator-arm64 macos-ar
     { echo "$preset is not listed" >&2; exit 1; }
 done
 
-# refused PRESET PATTERN: configuring fails, and its messages, in one line, have the pattern.
+# refused PRESET PATTERN: configuring fails, and its messages, joined to one line, match the pattern.
 refused() {
   if "$cmake" --preset "$1" -B "$work/$1" >"$work/log" 2>&1; then echo "$1 was configured" >&2; exit 1; fi
   tr -s '\n ' ' ' <"$work/log" >"$work/line"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The library refers to nothing outside itself but the functions below: nothing that allocates, prints, throws or ends
-# the process.   references.sh NM STATIC
-# The static library is one object with everything in it, Highway and XNNPACK included, so this sees all of it.
+# The library refers only to the external functions below: none allocates, prints, throws or ends the process.
+#   references.sh NM STATIC
+# The static library is one object that includes Highway and XNNPACK, so this check covers them.
 set -eu
 memory='mem(chr|cmp|cpy|move|set)|str(len|n?cmp|chr)'
 maths='(exp|exp2|expm1|log|log2|log1p|pow|sqrt|sin|cos|sincos|tanh?|erfc?|floor|ceil|round|rint|lrint|fma|fmin|fmax)f?'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# What tools/test_summary.awk counts, on logs that ctest writes of tests that end in every way.   summary.sh SUMMARY_AWK
+# Tests the counts of tools/test_summary.awk on logs that ctest writes for tests that end in every possible way.
+#   summary.sh SUMMARY_AWK
 set -eu
 summary=$1
 work=$(mktemp -d)
@@ -7,7 +8,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
 
-# counts EXPECTED < TESTS: what ctest's log of these tests sums up to. `program NAME` in them is a file of output.
+# counts EXPECTED < TESTS: compares the summary of ctest's log of these tests. `program NAME` in them is a file of
+# output.
 counts() {
   rm -rf Testing
   cat >CTestTestfile.cmake
@@ -17,7 +19,7 @@ counts() {
   if ! diff expected found; then failures=1; cat CTestTestfile.cmake; fi
 }
 
-# Programs of GoogleTest: what they write, then how they end.
+# Programs of GoogleTest: their output, then their exit.
 cat >mixed.out <<'END'
 [==========] Running 7 tests from 2 test suites.
 [ RUN      ] A.Good
@@ -83,12 +85,12 @@ END
 counts "1 passed, 1 failed, 0 skipped" <<'END'
 add_test(bad sh -c "cat bad.out; exit 1")
 END
-# All cases passed and the program did not: a leak that a sanitizer found at its end.
+# All cases passed but the program failed: a sanitizer found a leak at its end.
 counts "$skips
 2 passed, 1 failed, 3 skipped" <<'END'
 add_test(leak sh -c "cat mixed.out mixed.end; exit 1")
 END
-# It crashed, or was stopped, in a case.
+# The program crashed, or was stopped, within a case.
 counts "$skips
 2 passed, 1 failed, 3 skipped" <<'END'
 add_test(crash sh -c "cat mixed.out; kill -SEGV $$")
@@ -152,7 +154,7 @@ set_tests_properties(wrong_words PROPERTIES FAIL_REGULAR_EXPRESSION no)
 add_test(refuses false)
 set_tests_properties(refuses PROPERTIES WILL_FAIL ON)
 END
-# Not run: no program, what they need failed, switched off.
+# Not run: the program is missing, a required test failed, or the test is disabled.
 counts "1 passed, 3 failed, 1 skipped" <<'END'
 add_test(good true)
 add_test(absent /no/such/program)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Neither library has a thread-local variable: no segment, section, symbol, relocation or flag of one.
 #   tls.sh READELF LIBRARY...
-# A library with one cannot be loaded at run time (dlopen) by musl's loader or Android's, or when glibc's room is used.
+# A library with one cannot be loaded at run time (dlopen) by musl's or Android's loader, or by glibc once its reserved
+# space is used up.
 set -eu
 readelf=$1
 shift

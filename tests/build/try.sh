@@ -10,7 +10,7 @@ made=$build/tests/build/try.made
 mkdir -p "${made%/*}"
 ninja -C "$build" -t commands "$target" | tr ' ' '\n' >"$made"  # files as words
 
-# Installed files in the build folder, except files that the configuration or pip writes.
+# Files of the build folder that are installed, except files that the configuration or pip writes.
 in_quotes="s|.*\"$build/\([^\";]*\)\".*|\1|p"
 installed=$(find "$build" -name cmake_install.cmake -not -path '*/tests/*' -exec sed -n "$in_quotes" {} +)
 missing=0 count=0

@@ -119,7 +119,7 @@ TEST_F(Architecture, ModernbertHeads) {
   ExpectNear(one_token, mean_of_one, 3);  // one token is its own mean
   EXPECT_GT(std::fabs(mean[0] - first[0]), 1e-3);
   ExpectRefused("classifier_pooling max", R"({"classifier_pooling": "max"})");
-  ExpectRefused("global_attn_every_n_layers is 0", R"({"global_attn_every_n_layers": 0})");
+  ExpectRefused("global_attn_every_n_layers must not be 0", R"({"global_attn_every_n_layers": 0})");
 }
 
 TEST_F(Architecture, LongformerWindows) {
@@ -185,11 +185,11 @@ TEST_F(Architecture, BigBirdBlocks) {
   write({4, 7, 2}, 3);
   Change("{}");
   EXPECT_EQ(run(), sparse);
-  ExpectRefused("tensor 0 is I64 [4, 7, 2], integers [4, rows, 3] are needed", R"({"num_random_blocks": 3})");
+  ExpectRefused("tensor 0 is I64 [4, 7, 2], but must be integers [4, rows, 3]", R"({"num_random_blocks": 3})");
   write({3, 7, 2}, 3);
-  ExpectRefused("integers [4, rows, 2] are needed", "{}");
+  ExpectRefused("must be integers [4, rows, 2]", "{}");
   write({4, 7, 2}, -1);
-  ExpectRefused("-1 is no block", "{}");
+  ExpectRefused("-1 is not the number of a block", "{}");
 }
 
 // Newer configurations list values that older ones derive by a rule.

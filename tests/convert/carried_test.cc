@@ -63,8 +63,8 @@ TEST(Carried, MistakesAreNamed) {
     EXPECT_NE(Refusal(json).find(text), std::string::npos) << Refusal(json);
   };
   refused("there is no value none", [](Json& p) { p["inputs"][0]["carried"] = "none"; });
-  refused("is no output", [](Json& p) { p["inputs"][0]["carried"] = "same"; });
-  refused("is no output", [](Json& p) { p["inputs"][0]["carried"] = "q"; });
+  refused("is not an output", [](Json& p) { p["inputs"][0]["carried"] = "same"; });
+  refused("is not an output", [](Json& p) { p["inputs"][0]["carried"] = "q"; });
   refused("another space, width or type", [](Json& p) { p["inputs"][2]["carried"] = "near"; });
   refused("another space, width or type", [](Json& p) {
     p["inputs"].push_back({{"name", "w"}, {"space", "texts"}, {"width", 2}, {"carried", "near"}});
@@ -72,7 +72,7 @@ TEST(Carried, MistakesAreNamed) {
   refused("another space, width or type", [](Json& p) {
     p["inputs"].push_back({{"name", "w"}, {"space", "texts"}, {"type", "i32"}, {"carried", "near"}});
   });
-  refused("t + 1 carries t", [](Json& p) { p["inputs"][1]["carried"] = "t + 1"; });
+  refused("t + 1 already carries t", [](Json& p) { p["inputs"][1]["carried"] = "t + 1"; });
   refused("centers must have one number for each query", [](Json& p) { p["operations"][2]["in"][3] = "h"; });
   refused("input centers requires attribute centers, and the attribute the input",
           [](Json& p) { p["operations"][2]["in"].erase(3); });

@@ -101,7 +101,7 @@ TEST_F(TwoFolders, TheSourceComesFirstAndSaysSo) {
   EXPECT_EQ(Labels(description), (std::vector<std::string>{"yes", "no"}));
   ASSERT_EQ(description.warnings.size(), 3u);
   EXPECT_EQ(description.warnings[0],
-            "names.txt is in " + beside().string() + " as well; that in " + source().string() + " is taken");
+            "names.txt is also in " + beside().string() + "; the one in " + source().string() + " is used");
   EXPECT_EQ(Read(Graph({{"labels", "names.txt"}}), false).weights.Get("table").load(), std::vector<float>(6, 7));
   // A folder that is given twice has each file once.
   Write(source() / "graph.json", Graph().dump());
@@ -153,7 +153,7 @@ TEST_F(TwoFolders, LabelsAreReadFromFiles) {
     EXPECT_NE(said.find(part), std::string::npos) << said;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
   };
-  refused({{"file", "lines.txt"}, {"key", "a"}}, "metadata: labels: key goes with a file of JSON, not lines.txt");
+  refused({{"file", "lines.txt"}, {"key", "a"}}, "metadata: labels: key needs a JSON file, not lines.txt");
   refused({{"file", "characters.json"}, {"of", "list"}}, "labels must be a list, a file or {\"file\", \"key\"}");
   refused("characters.json", "characters.json: by_name must be a whole number from 0 to 1");
   refused({"a", 7}, "labels: [1] must be a string");
@@ -162,7 +162,7 @@ TEST_F(TwoFolders, LabelsAreReadFromFiles) {
     Write(beside() / "bad.json", content);
     refused("bad.json", part);
   };
-  with(R"({"a": 0, "b": 0})", "bad.json: b: 0 is the number of \"a\" as well");
+  with(R"({"a": 0, "b": 0})", "bad.json: b: 0 is also the number of \"a\"");
   with(R"({"a": 0, "b": 2})", "bad.json: b must be a whole number from 0 to 1, not 2");
   with(R"({"0": "a", "2": "b"})", "bad.json: 2 must be a whole number from 0 to 1");
   with(R"({"x": "a"})", "bad.json: x must be a whole number from 0 to 0");

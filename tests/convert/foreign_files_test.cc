@@ -219,7 +219,7 @@ TEST_F(ForeignDirectory, TensorsWithoutElementsHoldNothing) {
   const Weights none;
   Weights weights;
   weights.AddFile((directory_ / "model.safetensors").string());
-  ExpectSaid(RefusalOf([&] { weights.Get("embeddings.word_embeddings.weight"); }), "[4294967295, 0] holds nothing");
+  ExpectSaid(RefusalOf([&] { weights.Get("embeddings.word_embeddings.weight"); }), "[4294967295, 0] is empty");
 }
 
 // ---- descriptions ----
@@ -240,7 +240,7 @@ TEST(ForeignGraph, LittleTextAsksForLittle) {
   for (int i = 1; i < 60; ++i) {
     constants += fmt::format(R"(, {{"name": "c{0}", "sum": ["c{1}", "c{1}"]}})", i, i - 1);
   }
-  ExpectSaid(Refusal(Graph((constants + "]").c_str())), "too much to be computed");
+  ExpectSaid(Refusal(Graph((constants + "]").c_str())), "too large for the stored weights");
   // Empty groups repeated, nested eight deep.
   std::string nested = "[]";
   for (int i = 0; i < 8; ++i) nested = R"([{"repeat": 4096, "operations": )" + nested + "}]";

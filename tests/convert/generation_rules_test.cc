@@ -65,7 +65,7 @@ TEST(Outputs, HaveTheNameTheyAreGivenBy) {
   twice["programs"][0]["outputs"].push_back("again");
   EXPECT_NE(Refusal(twice).find("outputs keys and again are one value"), std::string::npos) << Refusal(twice);
   twice["programs"][0]["outputs"] = {"rows", "keys", "last"};
-  EXPECT_NE(Refusal(twice).find("named twice"), std::string::npos) << Refusal(twice);
+  EXPECT_NE(Refusal(twice).find("listed twice"), std::string::npos) << Refusal(twice);
   Json input = Translator();
   input["programs"][0]["operations"].push_back({{"alias", "ids"}, {"of", "input_ids"}});
   input["programs"][0]["outputs"].push_back("ids");
@@ -113,7 +113,7 @@ TEST(GenerationRules, FitThePrograms) {
   EXPECT_EQ(said("link.token", "keys"), "metadata generate.link.token = \"keys\": token has another width or type");
   EXPECT_EQ(said("link.sum", "keys"), "metadata generate.link.sum = \"keys\": sum is not an input of program decode");
   EXPECT_EQ(said("alignment", "sum"),
-            "metadata generate.alignment = \"sum\": program decode has no attention step of this name");
+            "metadata generate.alignment = \"sum\": program decode has no attention operation of this name");
   EXPECT_EQ(said("first_id", "1 2"), "metadata generate.first_id = \"1 2\": must be a single token");
   EXPECT_EQ(said("last_id", 4), "metadata generate.last_id: a token must be a whole number from 0 to 3, not 4");
   EXPECT_EQ(said("suppress_ids", "1 4"),

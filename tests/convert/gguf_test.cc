@@ -355,7 +355,7 @@ TEST(GgufTokenizer, WhatIsNotKnownIsAWarning) {
   // The tokenizer is read, but has more tokens than the model.
   EXPECT_NE(RefusalOf([&] { warning(writer); }).find("the tokenizer has ids up to"), std::string::npos);
   writer.Text("tokenizer.ggml.pre", "falcon");
-  EXPECT_NE(warning(writer).find("takes token ids only"), std::string::npos);
+  EXPECT_NE(warning(writer).find("accepts only token ids"), std::string::npos);
   EXPECT_NE(warning(writer).find("tokenizer.ggml.pre falcon is not supported"), std::string::npos);
   writer.Remove("tokenizer.ggml.pre");
   EXPECT_NE(warning(writer).find("tokenizer.ggml.pre is missing"), std::string::npos);
@@ -409,7 +409,7 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
          [](W& w) { w.Text("general.architecture", "mamba"); });
   expect("general.architecture must be a string", [](W& w) { w.Remove("general.architecture"); });
   expect("general.type adapter is not supported", [](W& w) { w.Text("general.type", "adapter"); });
-  expect("split.count: one of 3 files", [](W& w) { w.Number("split.count", 3); });
+  expect("split.count: this is one of 3 files", [](W& w) { w.Number("split.count", 3); });
   expect("llama.block_count must be a whole number", [](W& w) { w.Number("llama.block_count", 5000); });
   expect("llama.attention.head_count must be a whole number", [](W& w) {
     w.List<int32_t>("llama.attention.head_count", 5, {4, 4, 4});
@@ -431,10 +431,10 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
   expect("tensor rope_freqs.weight must be 8 numbers", [](W& w) {
     w.Add({"rope_freqs.weight", {2}, 0, std::string(8, '?')});
   });
-  expect("tensor blk.0.ffn_gate_inp.weight has no place in architecture llama", [](W& w) {
+  expect("tensor blk.0.ffn_gate_inp.weight is not used by architecture llama", [](W& w) {
     w.Add({"blk.0.ffn_gate_inp.weight", {2}, 0, std::string(8, '?')});
   });
-  expect("tensor blk.0.attn_q has no place in architecture llama", [](W& w) {
+  expect("tensor blk.0.attn_q is not used by architecture llama", [](W& w) {
     w.Add({"blk.0.attn_q", {2}, 0, std::string(8, '?')});
   });
   expect("no tensor", [](W& w) { w.entries.pop_back(); });

@@ -74,7 +74,7 @@ TEST(HashRules, MistakesAreNamedWithTheirPlace) {
           {"/programs/0/operations/0/tensors", "[]", "too few tensors: expected 1, found 0"},
           {"/programs/0/operations/0/in", "[\"ids\"]", "input must be f32 (ids i32"},
           {"/programs/0/operations/0/chunk", "3", "hash has no attribute chunk"},
-          {"/programs/0/operations/1/in", "[\"x\"]", "sort reads the buckets that hash makes"},
+          {"/programs/0/operations/1/in", "[\"x\"]", "buckets must be the output of hash"},
           {"/programs/0/operations/2/in", "[\"x\", \"x\", \"x\"]",
            "input clusters requires attribute rounds, and rounds requires clusters"},
           {"/programs/0/operations/2/in", "[\"x\", \"x\", \"sorted\", \"sorted\"]",

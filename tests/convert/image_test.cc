@@ -370,8 +370,8 @@ TEST(ImageModels, RefuseSizesThatDoNotFit) {
   const std::string swin = Golden("swin-rect"), vit = Golden("vit"), bert = Golden("bert");
   // A stage of 2 x 8 patches: windows shrink, but their biases are stored for windows of 3.
   EXPECT_NE(Refusal(swin, "16x64").find("windows of 2 on 2 x 8 patches need 9"), std::string::npos);
-  EXPECT_NE(Refusal(vit, "3x64").find("hold no patch"), std::string::npos);
-  EXPECT_NE(Refusal(bert, "16x64").find("bert takes no images"), std::string::npos);
+  EXPECT_NE(Refusal(vit, "3x64").find("are smaller than one patch"), std::string::npos);
+  EXPECT_NE(Refusal(bert, "16x64").find("bert does not read images"), std::string::npos);
 }
 
 // Swin's hidden states once more, channels first.

@@ -27,7 +27,7 @@ TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
     "post_processor": null, "decoder": null, "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})");
   EXPECT_EQ(Blob(), without);
   ASSERT_EQ(report_.warnings.size(), 1u);
-  EXPECT_NE(report_.warnings[0].find("takes token ids only"), std::string::npos) << report_.warnings[0];
+  EXPECT_NE(report_.warnings[0].find("accepts only token ids"), std::string::npos) << report_.warnings[0];
   EXPECT_NE(report_.warnings[0].find("WordLevel"), std::string::npos) << report_.warnings[0];
   Copy("gemma3-embed");
   Write("spm.model", "whatever");

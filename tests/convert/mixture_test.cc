@@ -73,7 +73,7 @@ TEST_F(Mixtures, SharesOfTheChosenOrOfAll) {
 TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
   Copy("mixtral");
   ExpectRefused("no tensor model.layers.0.block_sparse_moe.experts.4.w1.weight", R"({"num_local_experts": 5})");
-  ExpectRefused("there must be a score for each expert: expected 3, found 4", R"({"num_local_experts": 3})");
+  ExpectRefused("scores must have one column per expert: expected 3, found 4", R"({"num_local_experts": 3})");
   ExpectRefused("num_experts_per_tok 5 of 4", R"({"num_experts_per_tok": 5})");
   ExpectRefused("num_experts_per_tok 0 of 4", R"({"num_experts_per_tok": 0})");
   Change("{}");
@@ -85,11 +85,11 @@ TEST_F(Mixtures, CountsThatTheTensorsDoNotHave) {
     auto& [shape, values] = tensors.at("model.layers.0.block_sparse_moe.experts.0.w2.weight");
     shape[0] -= 1, values.resize(shape[0] * shape[1]);
   });
-  ExpectRefused("experts do not divide the weight's rows: expected 4, found 127", "{}");
+  ExpectRefused("weight's rows must be a multiple of experts: expected 4, found 127", "{}");
   ChangeWeights([](Tensors& tensors) {
     tensors["model.layers.0.block_sparse_moe.experts.0.w1.bias"] = {{40}, std::vector<float>(40)};
   });
-  ExpectRefused("experts.0.w1.bias has no place", "{}");
+  ExpectRefused("experts.0.w1.bias is not used by this architecture", "{}");
   Copy("gpt_oss");
   ExpectRefused("cannot be permuted as a tensor of 4 dimensions", R"({"num_local_experts": 3})");
 }
@@ -100,7 +100,7 @@ TEST_F(Mixtures, LayersWithoutExperts) {
   ExpectRefused("no tensor model.layers.0.mlp.gate_proj.weight",
                 R"({"decoder_sparse_step": 2, "num_hidden_layers": 1, "mlp_only_layers": null})");
   ExpectRefused("no tensor model.layers.1.mlp.experts.0.gate_proj.weight", R"({"mlp_only_layers": null})");
-  ExpectRefused("decoder_sparse_step is 0", R"({"decoder_sparse_step": 0})");
+  ExpectRefused("decoder_sparse_step must not be 0", R"({"decoder_sparse_step": 0})");
   ExpectRefused("mlp_only_layers must be a list", R"({"mlp_only_layers": 1})");
 }
 

@@ -110,8 +110,8 @@ TEST(Part, MistakesAreNamedWithTheirPlace) {
       {R"({"name": "part", "of": "all", "from": ["yy"]})", "\"from\" names yy, which all does not have"},
       {R"({"name": "part", "of": "all", "from": ["x"]})", "\"from\" names x, an input of all"},
       {R"({"name": "part", "of": "all", "to": ["x"]})", "\"to\" names x, an input of all"},
-      {R"({"name": "part", "of": "all", "from": ["y"], "to": ["ab"]})", "nothing of it needs y"},
-      {R"({"name": "part", "of": "all", "from": ["y"], "to": ["y"]})", "\"from\" and \"to\" name y"},
+      {R"({"name": "part", "of": "all", "from": ["y"], "to": ["ab"]})", "no operation of it needs y"},
+      {R"({"name": "part", "of": "all", "from": ["y"], "to": ["y"]})", "both \"from\" and \"to\" name y"},
       {R"({"name": "part", "of": "all", "from": ["y", "y"]})", "\"from\" names y twice"},
       {R"({"name": "part", "of": "all", "from": ["indices"]})", "which does not hold f32 numbers"},
       {R"({"name": "part", "of": "all", "from": ["taken"], "to": ["taken"]})", "rows are selected by all itself"},
@@ -145,10 +145,10 @@ TEST(Part, ExplanationsMustBeThere) {
   EXPECT_EQ(refusal("explain.tokens", "tokens.layer.0.seen"), "nothing was refused");
   EXPECT_NE(refusal("explain.words", "weigh.tokens").find("metadata explain.words: there is no space words"),
             std::string::npos);
-  EXPECT_NE(refusal("explain.tokens", "weigh").find("explain.tokens: there is no attention step weigh"),
+  EXPECT_NE(refusal("explain.tokens", "weigh").find("explain.tokens: there is no attention operation weigh"),
             std::string::npos);
-  EXPECT_NE(refusal("explain.tokens", "words").find("no attention step words"), std::string::npos);
-  EXPECT_NE(refusal("explain.tokens", "weigh.sentences").find("weighs rows of sentences"), std::string::npos);
+  EXPECT_NE(refusal("explain.tokens", "words").find("no attention operation words"), std::string::npos);
+  EXPECT_NE(refusal("explain.tokens", "weigh.sentences").find("attends to rows of sentences"), std::string::npos);
 }
 
 struct Sizes {

@@ -157,7 +157,7 @@ TEST_F(SpeechModel, MoonshineHeads) {
   // Columns of zeros in the matrix products.
   Change(R"({"pad_head_dim_to_multiple_of": 8})");
   ExpectGolden();
-  ExpectRefused("other numbers of heads", R"({"decoder_num_attention_heads": 2})");
+  ExpectRefused("different numbers of heads", R"({"decoder_num_attention_heads": 2})");
   ExpectRefused("encoder_num_attention_heads must be", R"({"encoder_num_attention_heads": 0})");
   ExpectRefused("rotary positions of", R"({"partial_rotary_factor": 0.7})");
   ChangeWeights([](Tensors& tensors) {

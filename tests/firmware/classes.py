@@ -87,10 +87,10 @@ def main():
     inputs = clips_of(source) if kind == "clips" else texts_of(source, 2 if kind == "words" else 1)
     answers = of_host(host, blob, "--wav" if kind == "clips" else "--text", inputs, max_tokens)
     if kind == "clips":
-        heard = [answer["classes"][0]["label"] for answer in answers]
+        recognized = [answer["classes"][0]["label"] for answer in answers]
         spoken = [pathlib.Path(clip).name.split("_")[0] for clip in inputs]
-        if len(inputs) != CLIPS or heard != spoken:
-            sys.exit(f"the host recognizes {heard} in {spoken}")
+        if len(inputs) != CLIPS or recognized != spoken:
+            sys.exit(f"the host recognizes {recognized} in {spoken}")
     comparison = Comparison(answers, labels_of(host, blob), kind)
     status = board.compare(qemu, image, inputs, comparison.complaint, stack_limit)
     print(f"scores differ by {comparison.scores:.3g}, shares by {comparison.shares:.3g}")

@@ -78,7 +78,7 @@ std::vector<std::vector<float>> RowsOfClips(const tools::Model& model, const too
 
 struct Sound {
   const char* name;
-  std::vector<uint32_t> lengths, rows;  // of each clip: its length, its rows in the encoder
+  std::vector<uint32_t> lengths, rows;  // for each clip its length and its number of rows in the encoder
 };
 
 void PrintTo(const Sound& sound, std::ostream* out) { *out << sound.name; }

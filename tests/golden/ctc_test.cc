@@ -325,7 +325,7 @@ TEST_F(Ctc, VocabulariesOfAllKinds) {
   for (int i = 0; i < 26; ++i) bare[i == 4 ? "|" : std::string(1, static_cast<char>('a' + i))] = i;
   const CommandResult none = Fovea({"convert", Directory({{"vocab.json", bare}}), "-o", At("none.fovea")});
   EXPECT_EQ(none.status, 2);
-  EXPECT_PRED2(Has, none.err, "pad_token has the id 29, of 29 scores");
+  EXPECT_PRED2(Has, none.err, "pad_token has id 29, but there are 29 scores");
 }
 
 TEST_F(Ctc, WhatIsRefused) {
@@ -408,7 +408,7 @@ TEST_F(Ctc, ClassesOfAFile) {
       << R"({"feature_extractor_type": "ASTFeatureExtractor", "num_mel_bins": 20, "max_length": 45})";
   const CommandResult refused = Fovea({"convert", At("heard"), "-o", At("other.fovea")});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_PRED2(Has, refused.err, "clips of 45 rows are not those of 44");
+  EXPECT_PRED2(Has, refused.err, "clips have 45 rows, but the model reads 44");
 }
 
 // ---- parts ----

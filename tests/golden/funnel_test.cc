@@ -265,7 +265,7 @@ TEST_F(Funnel, BackendsAndLongTexts) {
 TEST_F(Funnel, Refusals) {
   ExpectRefused({{"attention_type", "linear"}}, "attention_type linear");
   ExpectRefused({{"pooling_type", "min"}}, "pooling_type min");
-  ExpectRefused({{"block_repeats", {1, 1}}}, "not equally many");
+  ExpectRefused({{"block_repeats", {1, 1}}}, "must have the same length");
   ExpectRefused({{"block_sizes", {1, 0, 1}}}, "block_sizes [1,0,1]");
   ExpectRefused({{"type_vocab_size", 4}}, "3 types");
   ExpectRefused({{"max_position_embeddings", 10000}}, "max_position_embeddings 10000");

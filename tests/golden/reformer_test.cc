@@ -373,12 +373,12 @@ TEST_P(Reformer, Configurations) {
   };
   for (const auto& c : cases) EXPECT_NE(message(c.changes).find(c.message), std::string::npos) << message(c.changes);
   std::filesystem::remove(directory_ / "rotations.safetensors");
-  EXPECT_NE(message("{}").find("random rotations are made with seed 17"), std::string::npos) << message("{}");
+  EXPECT_NE(message("{}").find("random rotations are generated with seed 17"), std::string::npos) << message("{}");
   EXPECT_NE(message(R"({"hash_seed": null})").find("seed 0 + number of the layer"), std::string::npos);
   EXPECT_NE(message(R"({"hash_seed": -1})").find("hash_seed -1 is not supported"), std::string::npos);
   EXPECT_EQ(message(R"({"num_buckets": 64})").find("not supported"), std::string::npos);
   // As the library derives it for a text of 128 tokens in 16 chunks: 32, in two factors because that is more than 16.
-  EXPECT_NE(message(R"({"num_buckets": null})").find("num_buckets is left open; it is 4 x 8,"), std::string::npos);
+  EXPECT_NE(message(R"({"num_buckets": null})").find("num_buckets is not set; 4 x 8 is used,"), std::string::npos);
 }
 
 TEST_P(Reformer, RunsWithoutHeap) {

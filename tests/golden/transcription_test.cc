@@ -251,7 +251,7 @@ TEST_F(Transcription, SaysWhatIsWrong) {
   wide.replace(wide.find("\"feature_size\": 16"), 18, "\"feature_size\": 17");
   const CommandResult refused = Fovea({"convert", Directory("whisper", wide), "-o", At("wide.fovea")});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_PRED2(Has, refused.err, "frames of 17 are not the frames of 16");
+  EXPECT_PRED2(Has, refused.err, "makes frames of width 17, but the model reads frames of width 16");
 }
 
 // Moonshine's features are the samples.

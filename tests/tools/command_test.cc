@@ -180,7 +180,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
   const CommandResult made = convert(stored, "int8");
   ASSERT_EQ(made.status, 0) << made.err;
   // The golden directory has no tokenizer, which is the only warning.
-  EXPECT_EQ(made.err.find("warning: the blob takes token ids only"), made.err.find("warning")) << made.err;
+  EXPECT_EQ(made.err.find("warning: the blob accepts only token ids"), made.err.find("warning")) << made.err;
   EXPECT_EQ(made.err.find("warning"), made.err.rfind("warning")) << made.err;
   const nlohmann::json told = nlohmann::json::parse(made.out);
   EXPECT_EQ(told["sample_lengths"], nlohmann::json({5, 1, 9}));

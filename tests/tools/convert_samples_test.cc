@@ -26,7 +26,7 @@ Made Converted(const std::string& folder, const std::string& weights, const std:
   const CommandResult made = Fovea(arguments);
   EXPECT_EQ(made.status, 0) << made.err;
   // Golden directories have no tokenizer, which is the only warning.
-  EXPECT_EQ(made.err.find("warning"), made.err.find("warning: the blob takes token ids only")) << made.err;
+  EXPECT_EQ(made.err.find("warning"), made.err.find("warning: the blob accepts only token ids")) << made.err;
   return {tools::ReadFile(blob), json::parse(made.out)};
 }
 

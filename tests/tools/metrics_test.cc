@@ -76,7 +76,7 @@ TEST(Metrics, ClassesOfKnownExamples) {
     for (size_t j = 0; j < 3; ++j) EXPECT_EQ(matrix.At(i, j), expected[i][j]);
   }
   EXPECT_EQ(matrix.Of(2).support, 3u);
-  EXPECT_EQ(matrix.Of(0).said, 3u);
+  EXPECT_EQ(matrix.Of(0).predicted, 3u);
   EXPECT_NEAR(matrix.Of(2).precision, 2.0 / 3, 1e-12);
 }
 

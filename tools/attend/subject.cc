@@ -30,7 +30,7 @@ void RecordPictures(const Model& model, const PictureInput& input, Subject* subj
   subject->rows.SetPictures(input, static_cast<uint32_t>(count));
 }
 
-// Labels the rows of inputs of ids that were given as tensors.
+// Labels the rows of id inputs that were given as tensors.
 void NameIds(const Model& model, const Batch& batch, Subject* subject) {
   const bool has_text = model.Info().has_text != 0;
   for (const auto& [value, ids] : batch.ids) {

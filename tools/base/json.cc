@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// Checks that the parser itself does not make: depth and duplicate keys.
+// Checks that the parser itself does not do: nesting depth and duplicate keys.
 class Guard {
  public:
   explicit Guard(const std::string& where) : where_(where) {}

@@ -167,9 +167,9 @@ CostPoint MeasurePattern(const CostRequest& request, const CostPattern& pattern,
   uint64_t pairs = 0;
   Check(fovea_attention_pairs(&options, n, n, &pairs, &error), error, pattern.name);
   const double seen = static_cast<double>(pairs) / heads;
-  const double weighed = keys.pattern.top_k == 0 ? seen : std::min(seen, 1.0 * n * keys.pattern.top_k);
+  const double weighted = keys.pattern.top_k == 0 ? seen : std::min(seen, 1.0 * n * keys.pattern.top_k);
   return {static_cast<double>(n), seconds, bytes + tables + 4 * n * width * sizeof(float), seen / n,
-          2.0 * (seen + weighed) * static_cast<double>(width)};
+          2.0 * (seen + weighted) * static_cast<double>(width)};
 }
 
 AttributeRecord AttributeOf(Attribute key, uint32_t value) { return {static_cast<uint32_t>(key), value}; }

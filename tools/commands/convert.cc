@@ -48,7 +48,7 @@ std::vector<std::string> WarningsOf(const ConvertReport& report) {
   if (!report.without_text.empty()) {
     const auto told = [](const std::string& warning) { return warning.find("token ids only") != std::string::npos; };
     if (std::none_of(warnings.begin(), warnings.end(), told)) {
-      warnings.push_back(fmt::format("the blob takes token ids only: {}", report.without_text));
+      warnings.push_back(fmt::format("the blob accepts only token ids: {}", report.without_text));
     }
   }
   return warnings;

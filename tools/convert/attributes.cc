@@ -36,7 +36,7 @@ uint32_t KindNamed(OpCode code, const char* key, const Json& value) {
     case OpCode::kExperts:
       return NumberNamed<ExpertsKind>(key, value);
     default:
-      Fail("{} has no kinds", NameOf(code));
+      Fail("{} has no attribute kind", NameOf(code));
   }
 }
 
@@ -70,7 +70,7 @@ uint32_t MemberNamed(OpCode code, Attribute attribute, const Json& value) {
     case Attribute::kOrigin:
       return NumberNamed<Origin>(key, value);
     default:
-      Fail("{} has no names for its values", key);
+      Fail("{} cannot be given by name", key);
   }
 }
 

@@ -1,4 +1,4 @@
-// Attributes of a description's operation -> those of a blob.
+// Converts an operation's attributes from a description to records of a blob.
 #ifndef FOVEA_TOOLS_CONVERT_ATTRIBUTES_H_
 #define FOVEA_TOOLS_CONVERT_ATTRIBUTES_H_
 

@@ -19,8 +19,8 @@ using ProgramOutputs = std::function<std::vector<Matrix>(uint32_t program, const
 ProgramOutputs OutputsBy(const Model& model, uint32_t workers);  // must outlive the result
 ProgramOutputs OutputsBy(const StagedModel& model);              // must outlive the result
 
-// Samples with a program's f32 outputs, to compare other blobs of the model with. Samples depend on the options and
-// their depth; of given samples at most a fixed number of tokens is used.
+// Samples with a program's f32 outputs, as a reference for other blobs of the model. Samples depend on the options and
+// their depth; at most a fixed number of tokens of the given samples is used.
 class Reference {
  public:
   // `outline`: the model's inputs and outputs.

@@ -66,7 +66,7 @@ std::vector<Taps> TapsOf(Interpolation kind, uint32_t from, uint32_t to) {
 Constant Sinusoidal(const SinusoidalSpec& spec) {
   const uint32_t half = spec.width / 2;
   if (spec.rows == 0 || half == 0 || spec.width % 2 != 0 || (spec.inclusive && half == 1)) {
-    Fail("a sinusoidal table of [{}, {}] cannot be made", spec.rows, spec.width);
+    Fail("a sinusoidal table cannot be [{}, {}]: it needs rows and an even width", spec.rows, spec.width);
   }
   return {spec.rows, spec.width, [spec, half] {
             std::vector<float> table(uint64_t{spec.rows} * spec.width);
@@ -86,7 +86,8 @@ Constant Sinusoidal(const SinusoidalSpec& spec) {
 Constant Rotary(const RotarySpec& spec) {
   const uint32_t half = spec.dims / 2;
   if (spec.rows == 0 || half == 0 || spec.dims % 2 != 0 || !(spec.theta > 0) || !(spec.factor > 0)) {
-    Fail("a rotary table of [{}, {}] cannot be made", spec.rows, spec.dims);
+    Fail("a rotary table cannot be [{}, {}]: it needs rows, an even width, and theta and factor above 0", spec.rows,
+         spec.dims);
   }
   return {spec.rows, spec.dims, [spec, half] {
             std::vector<float> table(uint64_t{spec.rows} * spec.dims);
@@ -167,7 +168,7 @@ Constant Scale(Constant of, float factor) {
 Constant ScaleRows(Constant of, Constant factors) {
   const bool columns = of.rows == 1 && of.width == factors.width;
   if (factors.rows != 1 || (!columns && of.rows != factors.width)) {
-    Fail("[{}, {}] are no factors for the rows of [{}, {}]", factors.rows, factors.width, of.rows, of.width);
+    Fail("[{}, {}] does not have one factor for each row of [{}, {}]", factors.rows, factors.width, of.rows, of.width);
   }
   return {of.rows, of.width, [of, factors, columns] {
             std::vector<float> values = of.load();
@@ -346,7 +347,7 @@ Constant Parts(Constant of, const std::vector<uint32_t>& order) {
 
 Constant Literal(uint32_t rows, uint32_t width, std::vector<float> values) {
   if (values.empty() || uint64_t{rows} * width != values.size()) {
-    Fail("{} values do not make [{}, {}]", values.size(), rows, width);
+    Fail("{} values cannot fill [{}, {}]", values.size(), rows, width);
   }
   return {rows, width, [values = std::move(values)] { return values; }};
 }
@@ -361,7 +362,7 @@ Constant Indices(uint32_t rows, uint32_t width, const std::vector<int32_t>& valu
 }
 
 Constant HidingBias(Constant weights) {
-  if (weights.rows % 2 == 0) Fail("{} distances have no middle", weights.rows);
+  if (weights.rows % 2 == 0) Fail("{} distances: an odd number is needed", weights.rows);
   const uint32_t columns = weights.rows + 2;
   Constant table = {weights.width, columns, [weights, columns] {
                       const std::vector<float> from = weights.load();
@@ -380,7 +381,7 @@ Constant HidingBias(Constant weights) {
 Constant Resample(Constant of, Grid from, Grid to, Interpolation kind) {
   if (from.rows == to.rows && from.columns == to.columns) return of;
   if (of.rows != from.count() || to.count() == 0) {
-    Fail("{} rows are not a grid of {} x {} that can become {} x {}", of.rows, from.rows, from.columns, to.rows,
+    Fail("{} rows of a grid of {} x {} cannot be resampled to {} x {}", of.rows, from.rows, from.columns, to.rows,
          to.columns);
   }
   return {to.count(), of.width, [of, from, to, kind] {

@@ -72,7 +72,7 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
     return text;
   } catch (const Failure& failure) {
     if (!description.tokenizer.is_null() && !IsDirectoryTokenizer(description.tokenizer)) throw;
-    report.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
+    report.warnings.push_back(fmt::format("the blob accepts only token ids: {}", failure.what()));
     return {};
   }
 }

@@ -121,7 +121,7 @@ ConvertReport Convert(const ConvertOptions& options, const Progress& progress = 
 
 // The steps of Convert: the description of an input, and its blob.
 Description Describe(const ConvertOptions& options);
-std::vector<uint8_t> BuildBlob(const ConvertOptions& options, ConvertReport& report);  // of what they describe
+std::vector<uint8_t> BuildBlob(const ConvertOptions& options, ConvertReport& report);  // describes, then builds
 std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOptions& options, ConvertReport& report,
                                const Progress& progress = {});
 

@@ -29,7 +29,7 @@ std::vector<std::string> NamesOf(const JsonView& object) {
     const WholeRange numbers = {0, static_cast<int64_t>(count) - 1};
     const int64_t number = by_number ? WholeNumberIn(key, place, numbers) : WholeNumber(value, place, numbers);
     std::optional<std::string>& name = names[static_cast<size_t>(number)];
-    if (name) Fail("{}: {} is the number of \"{}\" as well", place, number, *name);
+    if (name) Fail("{}: {} is also the number of \"{}\"", place, number, *name);
     name = by_number ? Text(value, place) : Text(Json(key), place);
   }
   std::vector<std::string> all;
@@ -52,7 +52,7 @@ std::string DescriptionFiles::FolderOf(const std::string& file) {
     return beside_;
   }
   if (fs::exists(own) && !fs::equivalent(given, own)) {
-    warnings_.push_back(fmt::format("{} is in {} as well; that in {} is taken", file, beside_, source_));
+    warnings_.push_back(fmt::format("{} is also in {}; the one in {} is used", file, beside_, source_));
   }
   return source_;
 }
@@ -77,7 +77,7 @@ std::vector<std::string> ReadLabels(const JsonView& labels, DescriptionFiles& fi
   }
   const std::string path = files.PathOf(file);
   if (fs::path(file).extension() != ".json") {
-    if (!key.empty()) Fail("{}: key goes with a file of JSON, not {}", labels.name(), file);
+    if (!key.empty()) Fail("{}: key needs a JSON file, not {}", labels.name(), file);
     return LinesOf(ReadFile(path), path);
   }
   const Json json = ReadJson(path);

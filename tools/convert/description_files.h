@@ -1,4 +1,4 @@
-// The files that a description names: where they lie, and lists of labels among them.
+// Finds the files that a description names, and reads lists of labels from them.
 #ifndef FOVEA_TOOLS_CONVERT_DESCRIPTION_FILES_H_
 #define FOVEA_TOOLS_CONVERT_DESCRIPTION_FILES_H_
 

@@ -13,7 +13,7 @@
 
 namespace fovea::tools {
 
-// Of each tensor, where `wanted` is asked for all: what must not be so short is longer.
+// The type of each tensor if `wanted` is requested for all: tensors that need more bits get a longer type.
 std::vector<DType> TypesFor(const Resolved& model, DType wanted);
 
 // Makes a tensor of name, rows and width as one of such a type, or of the one that can hold it (StorableType).

@@ -165,7 +165,7 @@ class Generation {
       const std::string& name = operation.name.empty() ? decoder.values[operation.output].name : operation.name;
       if (operation.code == static_cast<uint32_t>(OpCode::kAttention) && name == entry.second) return;
     }
-    Refuse(entry, "program {} has no attention step of this name", decoder.name);
+    Refuse(entry, "program {} has no attention operation of this name", decoder.name);
   }
 
   void CheckLink(const Entry& entry, const BlobProgram* encoder, const BlobProgram& decoder) const {

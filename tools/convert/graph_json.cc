@@ -184,7 +184,7 @@ Constant ReadIndices(const std::vector<Json>& rows) {
     if (!row.is_array() || row.size() != rows[0].size()) Fail("indices must be a list of lists of one length");
     for (const Json& index : row) {
       if (!index.is_number_integer() || index < -1 || index >= kMaxRecords) {
-        Fail("{} is no index of a row", Shown(index));
+        Fail("{} is not a row index", Shown(index));
       }
       indices.push_back(index);
     }
@@ -323,7 +323,7 @@ Constant ReadConstant(Object& object, Source& source) {
   }
   if (object.Has("scale")) constant = Scale(constant, static_cast<float>(object.Real("scale", 1)));
   if (object.Has("keep")) {
-    if (constant.indices) Fail("keep does not go with indices");
+    if (constant.indices) Fail("keep cannot be combined with indices");
     constant.shortest = ReadShortest(object.Text("keep"));
   }
   return constant;
@@ -332,10 +332,10 @@ Constant ReadConstant(Object& object, Source& source) {
 // A list in the order of the operands, or an object by their names.
 std::vector<std::string> ReadOperands(Object& object, const char* key, const std::vector<Operand>* operands) {
   if (!object.IsObject(key)) return object.Texts(key);
-  if (operands == nullptr) Fail("{} names operands of an operation that there is not", key);
+  if (operands == nullptr) Fail("{} names operands of an unknown operation", key);
   NamedOperands named;
   for (const auto& [name, value] : object.Get(key).items()) {
-    if (!value.is_string()) Fail("{}.{} must be the name of one", key, name);
+    if (!value.is_string()) Fail("{}.{} must be the name of a value or tensor", key, name);
     named.emplace_back(name, value.get<std::string>());
   }
   return InOrder(*operands, named);

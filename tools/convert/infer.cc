@@ -80,7 +80,7 @@ void Inference::Number(BlobOperation& operation) {
 
 Inference::Trial Inference::Try(const BlobOperation& operation, uint32_t space) {
   values_.back().space = space;
-  // Contents of tensors are not there, but their addresses tell them from absent ones.
+  // Tensors have no contents here; their addresses distinguish them from absent tensors.
   static const uint8_t no_weights[kAlignment] = {};
   Blob blob;
   blob.spaces = {spaces_.data(), static_cast<uint32_t>(spaces_.size())};

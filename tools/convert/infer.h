@@ -14,7 +14,7 @@ namespace fovea::tools {
 // The records of one program as far as it has been described.
 class Inference {
  public:
-  // Of `content` it reads spaces and tensors, which may grow, and values and operations of `program`.
+  // Reads the spaces and tensors of `content`, which may grow, and the values and operations of `program`.
   Inference(const BlobContent& content, const BlobProgram& program) : content_(content), program_(program) {}
 
   // Space, width and type of the result of `operation`, the program's next one. Its space is the one named, or else the

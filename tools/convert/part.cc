@@ -33,8 +33,8 @@ class Cutter {
     for (const uint32_t value : to) needed_[value] = true;
     Follow(from);
     for (const uint32_t value : from) {
-      if (std::count(to.begin(), to.end(), value) != 0) Fail("\"from\" and \"to\" name {}", Name(value));
-      if (!needed_[value]) Fail("nothing of it needs {}, which \"from\" names", Name(value));
+      if (std::count(to.begin(), to.end(), value) != 0) Fail("both \"from\" and \"to\" name {}", Name(value));
+      if (!needed_[value]) Fail("no operation of it needs {}, which \"from\" names", Name(value));
       if (std::count(from.begin(), from.end(), value) != 1) Fail("\"from\" names {} twice", Name(value));
       Add(value, ValueRole::kInput, result);
     }

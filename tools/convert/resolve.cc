@@ -26,7 +26,7 @@ class Resolver {
   Resolved Run() {
     result_.content.metadata = description_.metadata;
     for (const Space& space : description_.spaces) AddSpace(space);
-    if (description_.programs.empty()) Fail("there is no program");
+    if (description_.programs.empty()) Fail("the description has no program");
     if (description_.programs.size() > kMaxPrograms) Fail("more than {} programs", kMaxPrograms);
     for (const Program& program : description_.programs) {
       const std::string place = "program " + program.name;
@@ -76,7 +76,7 @@ class Resolver {
         Fail("it has parent {}, whose rows are kept from run to run", space.parent);
       }
       if (space.each != 0) {
-        if (space.parent.empty()) Fail("it has {} rows for each row of a parent, but no parent", space.each);
+        if (space.parent.empty()) Fail("\"each\" is {}, but it has no parent", space.each);
         record.kind = SpaceKind::kFixed;
         record.extra = space.each;
       }
@@ -84,13 +84,14 @@ class Resolver {
       Follow(space, "selects", space.selects, SpaceKind::kSelected, space.at_most, 0, record);
       Follow(space, "strides", space.strides, SpaceKind::kStrided, space.by, 2, record);
       Follow(space, "keeps", space.keeps, SpaceKind::kCached, space.window, 0, record);
-      if (space.window != 0 && space.keeps.empty()) Fail("it has no use for \"window\"");
-      if (space.by != 0 && space.extends.empty() && space.strides.empty()) Fail("it has no use for \"by\"");
+      if (space.window != 0 && space.keeps.empty()) Fail("\"window\" needs \"keeps\"");
+      if (space.by != 0 && space.extends.empty() && space.strides.empty())
+        Fail("\"by\" needs \"extends\" or \"strides\"");
       if (space.first > UINT16_MAX || space.last > UINT16_MAX) Fail("more than {} rows at the ends", UINT16_MAX);
-      if (space.strides.empty() && space.first + space.last != 0) Fail("it has no use for \"first\" and \"last\"");
+      if (space.strides.empty() && space.first + space.last != 0) Fail("\"first\" and \"last\" need \"strides\"");
       record.first = static_cast<uint16_t>(space.first);
       record.last = static_cast<uint16_t>(space.last);
-      if (space.at_most != 0 && space.selects.empty()) Fail("it has no use for \"at_most\"");
+      if (space.at_most != 0 && space.selects.empty()) Fail("\"at_most\" needs \"selects\"");
       if (record.kind == SpaceKind::kInput && IsSelected(result_.content.spaces, record.parent)) {
         Fail("it has parent {}, whose rows are selected during a run, so its segments are unknown", space.parent);
       }
@@ -105,14 +106,15 @@ class Resolver {
   void Follow(const Space& space, const char* how, const std::string& of, SpaceKind kind, uint32_t rows, uint32_t least,
               BlobSpace& record) const {
     if (of.empty()) return;
-    if (record.kind != SpaceKind::kInput) Fail("it {} {} and is something else as well", how, of);
-    if (rows < least) Fail("it {} {} by {} rows, {} at least are needed", how, of, rows, least);
+    if (record.kind != SpaceKind::kInput) Fail("it {} {} and cannot have another kind as well", how, of);
+    if (rows < least) Fail("it {} {} by {} rows, but must by at least {}", how, of, rows, least);
     record.kind = kind;
     record.source = FindSpace(of);
     record.extra = rows;
     const BlobSpace& source = result_.content.spaces[record.source];
     if (source.kind == SpaceKind::kCached) Fail("it {} {}, whose rows are kept from run to run", how, of);
-    if (kind == SpaceKind::kCached && source.kind != SpaceKind::kInput) Fail("it {} {}, which is no input", how, of);
+    if (kind == SpaceKind::kCached && source.kind != SpaceKind::kInput)
+      Fail("it {} {}, which is not an input space", how, of);
     if (space.parent.empty()) {
       record.parent = source.parent;
       return;
@@ -120,10 +122,9 @@ class Resolver {
     // All rows of the source in the rows that its own parent's selection has.
     const BlobSpace& parent = result_.content.spaces[record.parent];
     if (kind != SpaceKind::kSelected || parent.kind != SpaceKind::kSelected || parent.source != source.parent) {
-      Fail("it {} {} and so has its parent, or one that was selected from there", how, of);
+      Fail("it {} {}, so its parent must be that space's parent or a space that selects from it", how, of);
     }
-    if (rows != 0)
-      Fail("it {0} all of {1} in the rows of {2}, so it has no use for \"at_most\"", how, of, space.parent);
+    if (rows != 0) Fail("it {0} all of {1} in the rows of {2}; leave out \"at_most\"", how, of, space.parent);
   }
 
   uint32_t FindTensor(const std::string& name) {
@@ -154,7 +155,7 @@ class Resolver {
         const uint32_t width = input.ids ? 1 : input.width;
         if (width == 0 || width > kMaxWidth) Fail("a width of {} is out of range", width);
         if (IsSelected(result_.content.spaces, FindSpace(input.space)))
-          Fail("a run selects the rows of space {}", input.space);
+          Fail("an input cannot be in space {}, whose rows are selected during a run", input.space);
         CheckStored(input);
         const DType type = input.ids ? DType::kI32 : input.type;
         AddValue(record, {input.name, FindSpace(input.space), width, type, ValueRole::kInput, 0, input.heads});
@@ -170,7 +171,7 @@ class Resolver {
     for (const std::string& output : program.outputs) {
       At(fmt::format("{}, output {}", place, output), [&] {
         BlobValue& value = record.values[FindValue(output)];
-        if (value.role != ValueRole::kInternal) Fail("it is named twice, or an input");
+        if (value.role != ValueRole::kInternal) Fail("it is listed twice, or is an input");
         value.role = ValueRole::kOutput;
       });
     }
@@ -182,23 +183,24 @@ class Resolver {
   }
 
   static void CheckStored(const Input& input) {
-    if (!input.carried.empty() && input.type != DType::kF32) Fail("what is carried is f32 or i32");
+    if (!input.carried.empty() && input.type != DType::kF32) Fail("a carried input must be f32 or i32");
     if (input.type != DType::kI8) return;
     if (input.heads == 0 || input.width % input.heads != 0) {
-      Fail("a width of {} has not {} heads", input.width, input.heads);
+      Fail("the width {} is not a multiple of {} heads", input.width, input.heads);
     }
   }
 
   void Carry(BlobProgram& program, size_t index, const Input& input) {
     BlobValue& value = program.values[index];
     const uint32_t by = FindValue(input.carried);
-    if (program.values[by].role != ValueRole::kOutput) Fail("{}, which carries it, is no output", input.carried);
+    if (program.values[by].role != ValueRole::kOutput) Fail("{}, which carries it, is not an output", input.carried);
     if (program.values[by].space != value.space || program.values[by].width != value.width ||
         program.values[by].type != value.type) {
       Fail("{}, which carries it, has another space, width or type", input.carried);
     }
     for (const BlobValue& other : program.values) {
-      if (other.role == ValueRole::kCarried && other.carried_by == by) Fail("{} carries {}", input.carried, other.name);
+      if (other.role == ValueRole::kCarried && other.carried_by == by)
+        Fail("{} already carries {}", input.carried, other.name);
     }
     value.role = ValueRole::kCarried;
     value.carried_by = by;
@@ -223,12 +225,12 @@ class Resolver {
         const uint32_t keys = program.values[operation.inputs[1]].space;
         const BlobSpace& key_space = result_.content.spaces[keys];
         const bool weighs = keys == level || (key_space.kind == SpaceKind::kExtended && key_space.source == level);
-        if (!weighs) Fail("step {} weighs rows of {}", step, key_space.name);
-        if (queries != keys && queries != key_space.parent) Fail("step {} does not pool its space", step);
+        if (!weighs) Fail("operation {} attends to rows of {}", step, key_space.name);
+        if (queries != keys && queries != key_space.parent) Fail("operation {} does not pool its space", step);
         return;
       }
     }
-    Fail("there is no attention step {}", step);
+    Fail("there is no attention operation {}", step);
   }
 
   void AddOperation(BlobProgram& program, const Operation& operation, Inference& inference) {
@@ -298,7 +300,7 @@ class Resolver {
   uint32_t AddValue(BlobProgram& program, BlobValue value) {
     if (value.name.empty()) Fail("the value has no name");
     const auto index = static_cast<uint32_t>(program.values.size());
-    if (!values_.emplace(value.name, index).second) Fail("value {} is made twice", value.name);
+    if (!values_.emplace(value.name, index).second) Fail("value {} is computed twice", value.name);
     program.values.push_back(std::move(value));
     return index;
   }

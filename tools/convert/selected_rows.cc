@@ -65,7 +65,7 @@ class Cutter {
     Cut cut{};
     cut.attention = layers_[layer_ - 1];
     cut.space = SpaceOfLayer(layer_ - 1);
-    if (SpaceOfLayer(layer_) != cut.space) Fail("layer {} has other rows than layer {}", layer_, layer_ - 1);
+    if (SpaceOfLayer(layer_) != cut.space) Fail("layer {} is in another space than layer {}", layer_, layer_ - 1);
     cut.begin = BetweenLayers(layer_ - 1, cut.space);
     cut.end = AfterTheLast(cut.space);
     std::vector<uint32_t> made;

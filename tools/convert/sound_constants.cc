@@ -79,7 +79,8 @@ Constant MelFilters(const MelSpec& spec) {
 }
 
 Constant CosineTransform(uint32_t rows, uint32_t width) {
-  if (rows == 0 || rows > width) Fail("a cosine transform of [{}, {}]", rows, width);
+  if (rows == 0 || rows > width)
+    Fail("a cosine transform cannot be [{}, {}]: it needs from 1 to width rows", rows, width);
   return Table(rows, width, [width](uint32_t r, uint32_t i) {
     return sqrt(2.0 / width) * cos(kPi * r * (2.0 * i + 1) / (2.0 * width));
   });

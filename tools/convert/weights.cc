@@ -24,7 +24,7 @@ std::string ModernName(const std::string& name) {
 
 // As a matrix: the first dimension is the rows; dimensions of 1 are dropped.
 Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shared_ptr<const SafetensorsReader> file) {
-  if (stored.bytes == 0) Fail("tensor {}: {} holds nothing", name, ShapeText(stored.shape));
+  if (stored.bytes == 0) Fail("tensor {}: {} is empty", name, ShapeText(stored.shape));
   std::vector<uint64_t> shape = stored.shape;
   while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
     shape.erase(std::find(shape.begin(), shape.end(), 1u));
@@ -75,7 +75,7 @@ void Weights::Add(const std::string& name, Constant constant, uint64_t work) {
   work += uint64_t{constant.rows} * constant.width;
   computed_elements_ += work;
   if (computed_elements_ > most_computed_) {
-    Fail("tensor {}: [{}, {}] and what it is made of are too much to be computed from so few weights", name,
+    Fail("tensor {}: [{}, {}] and the tensors that it is computed from are too large for the stored weights", name,
          constant.rows, constant.width);
   }
   work_[name] = work;

@@ -87,7 +87,7 @@ OrderedJson ClassJudge::Told() const {
   std::vector<size_t> seen;
   for (size_t i = 0; i < names_.count(); ++i) {
     const Confusion::Scores scores = confusion_.Of(i);
-    if (scores.support + scores.said != 0) seen.push_back(i);
+    if (scores.support + scores.predicted != 0) seen.push_back(i);
   }
   OrderedJson classes = OrderedJson::array(), rows = OrderedJson::array();
   for (const size_t i : seen) {
@@ -97,7 +97,7 @@ OrderedJson ClassJudge::Told() const {
                        {"recall", scores.recall},
                        {"f1", scores.f1},
                        {"support", scores.support},
-                       {"said", scores.said}});
+                       {"said", scores.predicted}});
     std::vector<uint64_t> row;
     for (const size_t j : seen) row.push_back(confusion_.At(i, j));
     rows.push_back(row);

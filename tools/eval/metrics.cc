@@ -55,11 +55,11 @@ double Confusion::Accuracy() const {
 
 Confusion::Scores Confusion::Of(size_t one) const {
   Scores scores = {};
-  for (size_t i = 0; i < classes_; ++i) scores.support += At(one, i), scores.said += At(i, one);
+  for (size_t i = 0; i < classes_; ++i) scores.support += At(one, i), scores.predicted += At(i, one);
   const uint64_t right = At(one, one);
-  scores.precision = Share(right, scores.said);
+  scores.precision = Share(right, scores.predicted);
   scores.recall = Share(right, scores.support);
-  scores.f1 = Share(2 * right, scores.said + scores.support);
+  scores.f1 = Share(2 * right, scores.predicted + scores.support);
   return scores;
 }
 
@@ -68,7 +68,7 @@ double Confusion::MacroF1() const {
   uint64_t seen = 0;
   for (size_t i = 0; i < classes_; ++i) {
     const Scores scores = Of(i);
-    if (scores.support + scores.said == 0) continue;
+    if (scores.support + scores.predicted == 0) continue;
     sum += scores.f1;
     ++seen;
   }

@@ -21,10 +21,10 @@ class Confusion {
  public:
   explicit Confusion(size_t classes) : classes_(classes), counts_(classes * classes) {}
 
-  void Add(size_t expected, size_t said) { ++counts_[expected * classes_ + said]; }
+  void Add(size_t expected, size_t predicted) { ++counts_[expected * classes_ + predicted]; }
 
   size_t classes() const { return classes_; }
-  uint64_t At(size_t expected, size_t said) const { return counts_[expected * classes_ + said]; }
+  uint64_t At(size_t expected, size_t predicted) const { return counts_[expected * classes_ + predicted]; }
   uint64_t Count() const;
   double Accuracy() const;
 
@@ -32,7 +32,7 @@ class Confusion {
   struct Scores {
     double precision, recall, f1;
     uint64_t support;  // number of samples with the class as label
-    uint64_t said;
+    uint64_t predicted;
   };
   Scores Of(size_t one) const;
   // Mean F1 over classes that were expected or predicted at least once.

@@ -21,7 +21,7 @@ namespace {
 
 // Window for models without a maximum length.
 constexpr uint32_t kUsualWindow = 2048;
-// Most scores per run: with a large vocabulary a run has fewer rows.
+// Maximum number of scores per run: with a large vocabulary a run has fewer rows.
 constexpr size_t kMostScores = size_t{16} << 20;
 
 TokenText TextOf(const Tokenizer& tokenizer, const std::string& text) {

@@ -41,7 +41,7 @@ struct WindowStep {
 struct StepLimits {
   size_t windows = 16;  // per run
   size_t rows = 512;    // per run
-  bool parts = true;    // split a window of more rows into parts; else run it as a whole
+  bool parts = true;    // split longer windows into parts; else run them as a whole
 };
 std::vector<WindowStep> StepsOf(const std::vector<TokenText>& texts, size_t length, size_t stride,
                                 const StepLimits& limits);

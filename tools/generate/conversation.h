@@ -28,7 +28,7 @@ class Conversation {
  private:
   // Tokens of the chat, without the oldest turns if they and an answer do not fit.
   std::vector<int32_t> Said();
-  // Rewinds the KV cache to the common prefix with `tokens`; returns its length.
+  // Rewinds the KV cache to the common prefix of its rows and `tokens`; returns the prefix's length.
   size_t Keep(const std::vector<int32_t>& tokens);
 
   const Model& model_;

@@ -19,7 +19,7 @@ std::string MetadataName(const Model& model, const std::string& key);
 std::vector<std::pair<std::string, std::string>> MetadataAfter(const Model& model, const std::string& beginning);
 // Token ids separated by spaces; none if the key is absent.
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key);
-// Several sequences of them, separated by commas.
+// Several sequences of ids, separated by commas.
 std::vector<std::vector<int32_t>> MetadataSequences(const Model& model, const std::string& key);
 
 struct GenerationDefaults {

@@ -1,4 +1,4 @@
-// The same with the C++ layer: a blob that is none is refused, and the refusal has a text.
+// The same with the C++ layer: bytes that are not a blob are refused with a message.
 #include <stdio.h>
 
 #include <fovea/fovea.hpp>

@@ -147,7 +147,7 @@ class AlignmentView {
       key: onKey ? selection.row - line.first : null });
   }
 
-  // The lines of the steps, under the names of what was written.
+  // The map's rows for the steps, named by the generated text.
   #mapSource(step, query, head) {
     const source = matrixSource(step, query, head), at = this.lines.map((row) => source.rowIndex(row));
     const shown = { ...source, id: `${source.id} ${at[0]}`, rows: this.lines.length, line: (i) => source.line(at[i]),

@@ -1,4 +1,4 @@
-// The record that `fovea attend` writes: texts, pictures, spaces of rows, and steps with their weights.
+// The record that `fovea attend` writes: texts, images, row spaces, and attention operations (steps) with their maps.
 import { numbersOf } from "./arrays.mjs";
 import { keySegment, spacesOf } from "./spaces.mjs";
 

@@ -25,7 +25,7 @@ Spectrogram ReadSpectrogram(const Config& config) {
   Spectrogram s = {number("max_length", 1024), number("num_mel_bins", 128),    number("patch_size", 16),
                    number("time_stride", 10),  number("frequency_stride", 10), {}};
   if (s.patch > s.frames || s.patch > s.filters) {
-    Fail("config.json: patch_size {} is more than {} frames of {} filters have", s.patch, s.frames, s.filters);
+    Fail("config.json: patch_size {} exceeds the spectrogram of {} frames x {} filters", s.patch, s.frames, s.filters);
   }
   s.patches = {(s.filters - s.patch) / s.across_frequency + 1, (s.frames - s.patch) / s.across_time + 1};
   if (uint64_t{s.patches.rows} * s.all_rows() * s.patch > kMaxTables) {
@@ -63,8 +63,8 @@ std::string AddPatches(const Spectrogram& s, ProgramBuilder& builder, const std:
 Constant RowTable(const Spectrogram& s, const std::string& at, const Weights& weights) {
   const Constant positions = weights.Get(at + "position_embeddings");
   if (positions.rows != s.rows()) {
-    Fail("tensor {}position_embeddings has {} rows, {} tokens and {} x {} patches need {}", at, positions.rows, kTokens,
-         s.patches.rows, s.patches.columns, s.rows());
+    Fail("tensor {}position_embeddings has {} rows, but {} tokens and {} x {} patches need {}", at, positions.rows,
+         kTokens, s.patches.rows, s.patches.columns, s.rows());
   }
   std::vector<Constant> own = {weights.Get(at + "cls_token"), weights.Get(at + "distillation_token")};
   own.insert(own.end(), s.patches.count(), weights.Get(at + "patch_embeddings.projection.bias"));

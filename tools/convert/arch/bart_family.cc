@@ -143,7 +143,7 @@ LayerStack BartStack(const BartLike& family, const std::string& side, const Conf
 
 void SetPositions(const LayerStack& stack, Description& description) {
   const uint32_t rows = description.weights.Get(stack.positions).rows;
-  if (rows <= stack.first_position) Fail("tensor {} has {} rows only", stack.positions, rows);
+  if (rows <= stack.first_position) Fail("tensor {} has only {} rows but needs more", stack.positions, rows);
   description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
 }
 

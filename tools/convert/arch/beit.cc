@@ -32,7 +32,7 @@ class PatchDistances {
   Constant Bias(const Constant& stored, const std::string& name) const {
     const Grid from = Offsets(trained_), to = Offsets(patches_);
     if (stored.rows != from.count() + 3) {
-      Fail("tensor {} has {} rows, {} x {} patches need {}", name, stored.rows, trained_.rows, trained_.columns,
+      Fail("tensor {} has {} rows, but {} x {} patches need {}", name, stored.rows, trained_.rows, trained_.columns,
            from.count() + 3);
     }
     // The original reads the table of a grid that is no square by its columns.
@@ -121,7 +121,8 @@ void DescribeBeit(const Checkpoint& checkpoint, Description& description) {
   std::replace(base.begin(), base.end(), '-', '_');
   const std::string prefix = weights.Has("embeddings.cls_token") ? "" : base + ".";
   const bool classifies = checkpoint.task == Task::kImageClassification;
-  if (!classifies && checkpoint.task != Task::kEmbedding) Fail("{} has embeddings or classes of images only", base);
+  if (!classifies && checkpoint.task != Task::kEmbedding)
+    Fail("{} supports only image embedding and image classification", base);
   const ImageInput image(checkpoint, PartialPatches::kDropped, {224, 16});
   const LayerStack stack = BeitStack(checkpoint, prefix, image, description);
   // Sizes follow from the tensors; the remaining keys concern training, backbones and the head for segmentation.

@@ -28,12 +28,13 @@ Constant ChoicesOf(const SafetensorsReader& file, uint32_t layer, uint32_t heads
   const bool whole = stored.type == ElementType::kI32 || stored.type == ElementType::kI64;
   if (!whole || stored.shape.size() != 3 || stored.shape[0] != heads || stored.shape[2] != random ||
       stored.shape[1] == 0 || stored.shape[1] > kMaxRecords) {
-    Fail("{}: tensor {} is {} {}, integers [{}, rows, {}] are needed", kChoices, layer, ElementName(stored.type),
+    Fail("{}: tensor {} is {} {}, but must be integers [{}, rows, {}]", kChoices, layer, ElementName(stored.type),
          ShapeText(stored.shape), heads, random);
   }
   std::vector<int32_t> values;
   for (const int64_t block : ToIntegers(stored)) {
-    if (block < 0 || block >= static_cast<int64_t>(kMaxRecords)) Fail("{}: {} is no block", kChoices, block);
+    if (block < 0 || block >= static_cast<int64_t>(kMaxRecords))
+      Fail("{}: {} is not the number of a block", kChoices, block);
     values.push_back(static_cast<int32_t>(block));
   }
   return Indices(heads * static_cast<uint32_t>(stored.shape[1]), random, values);

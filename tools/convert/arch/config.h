@@ -40,7 +40,7 @@ class Config {
   // Records keys that change no result. The caller's comment gives the reason.
   void Ignore(const std::vector<std::string>& keys) const;
 
-  // Keys that were neither read nor ignored, without those that concern training, generation or files in all models.
+  // Keys that were neither read nor ignored, except the keys that concern training, generation or files in all models.
   std::vector<std::string> Unknown() const;
 
  private:

@@ -45,12 +45,12 @@ class Vocabulary {
       if (!token.empty() && ids_.count(token) == 0) Add(token, static_cast<uint32_t>(ids_.size()));
     }
     const std::string pad = Special("pad_token", "<pad>");
-    if (pad.empty()) Fail("{}: there is no pad_token, which is the blank of CTC", config_.path());
+    if (pad.empty()) Fail("{}: pad_token is missing, which is the blank token of CTC", config_.path());
     blank_ = ids_.at(pad);
   }
 
   void Describe(uint32_t scores, Description& description) const {
-    if (blank_ >= scores) Fail("{}: pad_token has the id {}, of {} scores", config_.path(), blank_, scores);
+    if (blank_ >= scores) Fail("{}: pad_token has id {}, but there are {} scores", config_.path(), blank_, scores);
     const std::string delimiter = Optional("word_delimiter_token", "|");
     const std::string space = Optional("replace_word_delimiter_char", " ");
     const bool lower = config_.view()["do_lower_case"].Flag(false);
@@ -85,7 +85,7 @@ class Vocabulary {
   }
 
   void Add(const std::string& token, uint32_t id) {
-    if (!IsUtf8(token)) Fail("{}: a token is no UTF-8", config_.path());
+    if (!IsUtf8(token)) Fail("{}: a token is not UTF-8", config_.path());
     ids_.emplace(token, id);
     pieces_.emplace(id, token);
   }

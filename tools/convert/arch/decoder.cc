@@ -41,7 +41,7 @@ class Settings {
     for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
       std::string word;
       AddTokens(words.At(i), &word);
-      if (word.empty()) Fail("{}[{}]: a word without tokens", words.name(), i);
+      if (word.empty()) Fail("{}[{}]: the word has no tokens", words.name(), i);
       if (word == stop) continue;
       std::string& list = words.At(i).List().size() == 1 ? tokens : sequences;
       if (!list.empty()) list += &list == &tokens ? " " : ",";
@@ -159,7 +159,8 @@ void WarnOfSettings(const GenerationConfig& config, bool searches, Description& 
   }
   if (named.empty()) return;
   description.warnings.push_back(fmt::format(
-      "how the model's authors generate is not followed: {}; fovea generate has options for most of it", named));
+      "generation settings of the model's authors are not applied: {}; fovea generate has options for most of them",
+      named));
 }
 
 }  // namespace

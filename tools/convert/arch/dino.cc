@@ -97,7 +97,8 @@ class Dino {
     const uint32_t count = config_.Number("num_register_tokens", 0);
     if (config_.Text("model_type") == "dinov2" || count == 0) return;
     const Constant registers = weights_.Get(at + "register_tokens");
-    if (registers.rows != count) Fail("config.json: num_register_tokens {}, but {} are stored", count, registers.rows);
+    if (registers.rows != count)
+      Fail("config.json: num_register_tokens is {}, but {} are stored", count, registers.rows);
     rows_.tokens.push_back(registers);
   }
 
@@ -122,7 +123,7 @@ class Dino {
 
   // Cosines, then sines, of every row; only patches turn. In single precision, as the original has them.
   Constant Angles(uint32_t head) const {
-    if (head % 4 != 0) Fail("heads of {} columns are no four equal parts", head);
+    if (head % 4 != 0) Fail("heads of {} columns cannot be split into four equal parts", head);
     const uint32_t part = head / 4, leading = rows_.leading();
     const double theta = config_.Real("rope_theta", 100);
     if (!(theta > 0)) Fail("config.json: rope_theta {} is not supported", theta);
@@ -156,7 +157,7 @@ class Dino {
     const std::string last = AddStack(stack_, builder);
     const bool classifies = checkpoint_.task == Task::kImageClassification;
     if (!classifies && checkpoint_.task != Task::kEmbedding) {
-      Fail("{} has embeddings or classes of images only", config_.Text("model_type"));
+      Fail("{} supports only image embedding and image classification", config_.Text("model_type"));
     }
     builder.Op("pool", {last}, {}, "pooler_output", {{"kind", "first"}});
     if (classifies) {

@@ -23,7 +23,7 @@ void DescribeElectra(const Checkpoint& checkpoint, Description& description) {
   if (discriminates && !weights.Has(family.token.out + ".weight")) {
     family.token = {.dense = scores, .activation = family.activation, .out = scores + "_prediction"};
   }
-  // The size follows from the tensors; summaries are those of the head for multiple choice.
+  // The size follows from the tensors; the summary keys belong to the head for multiple choice.
   config.Ignore({"embedding_size", "summary_activation", "summary_last_dropout", "summary_type", "summary_use_proj"});
   Checkpoint chosen = checkpoint;  // ElectraForPreTraining is the discriminator, but for BERT the name means masked-lm
   const bool generates = weights.Has(family.language.dense + ".weight");

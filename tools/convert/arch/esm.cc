@@ -34,7 +34,7 @@ void SetEmbeddings(const Config& config, const std::string& prefix, Weights& wei
   if (config.Flag("emb_layer_norm_before", false)) stack.embedding_norm = prefix + "embeddings.layer_norm";
   if (!config.Flag("token_dropout", false)) return;
   const uint32_t mask = config.Number("mask_token_id"), tokens = weights.Get(stack.table).rows;
-  if (mask >= tokens) Fail("config.json: mask_token_id {} is none of {} tokens", mask, tokens);
+  if (mask >= tokens) Fail("config.json: mask_token_id {} is not below the vocabulary size {}", mask, tokens);
   weights.Add("embeddings.kept", AllBut(mask, tokens));
   stack.front = {{{"texts"}, {"tokens", "texts"}},
                  {"input_ids", "tokens"},
@@ -61,7 +61,7 @@ RotaryPositions ReadPositions(const Config& config, const std::string& prefix, D
   stack.first_position = config.Number("pad_token_id") + 1;
   const uint32_t rows = weights.Get(learned).rows;
   if (rows <= stack.first_position) {
-    Fail("tensor {}: {} rows, the first one would be {}", learned, rows, stack.first_position);
+    Fail("tensor {} has {} rows, but positions begin with row {}", learned, rows, stack.first_position);
   }
   description.SetMetadata("max_positions", std::to_string(rows - stack.first_position));
   return {};

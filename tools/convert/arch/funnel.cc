@@ -242,7 +242,7 @@ Blocks ReadBlocks(const Config& config) {
   if (blocks.layers.empty()) blocks.layers = {4, 4, 4};
   if (blocks.repeats.empty()) blocks.repeats.assign(blocks.layers.size(), 1);
   if (blocks.repeats.size() != blocks.layers.size()) {
-    Fail("config.json: block_repeats and block_sizes are not equally many");
+    Fail("config.json: block_repeats and block_sizes must have the same length");
   }
   if (blocks.layers.size() > 16) Fail("config.json: {} blocks are too many", blocks.layers.size());
   return blocks;

@@ -74,7 +74,7 @@ std::string GatedPositions::At(uint32_t i) const { return fmt::format("{}{}.atte
 void GatedPositions::AddWide(const std::string& from, const std::string& to) {
   const Constant weight = weights_.Get(from + ".weight"), bias = weights_.Get(from + ".bias");
   if (weight.rows != heads_ * size_ || bias.rows != 1 || bias.width != weight.rows) {
-    Fail("tensors {} do not have the rows of {} heads of {}", from, heads_, size_);
+    Fail("tensors {} do not have the number of rows of {} heads of {}", from, heads_, size_);
   }
   weights_.Add(to + ".weight", Widened(weight, heads_));
   weights_.Add(to + ".bias", Reshape(Widened(Reshape(bias, bias.width, 1), heads_), 1, heads_ * (size_ + 1)));

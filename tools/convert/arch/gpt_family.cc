@@ -173,7 +173,7 @@ void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
   } else {
     for (const Json& part : config.View("attention_types").List()) {
       if (!part.is_array() || part.size() != 2 || !part[0].is_array())
-        Fail("config.json: attention_types is no list of kinds");
+        Fail("config.json: attention_types must be a list of kinds");
       const int64_t times = WholeNumber(part[1], "config.json: attention_types", {0, count});
       for (int64_t i = 0; i < times; ++i) kinds.insert(kinds.end(), part[0].begin(), part[0].end());
     }
@@ -184,14 +184,14 @@ void DescribeGptNeo(const Checkpoint& checkpoint, Description& description) {
     const std::string at = fmt::format("{}h.{}.", prefix, i);
     if (kinds[i] != "global" && kinds[i] != "local")
       Fail("config.json: attention_layers: {} is not supported", Shown(kinds[i]));
-    if (window == 0) Fail("config.json: window_size is 0");
+    if (window == 0) Fail("config.json: window_size must not be 0");
     StackLayer layer;
     layer.attention = Projections(at + "ln_1", at + "attn.attention.", "out_proj");
     layer.feed_forward = FeedForward(at + "ln_2", at + "mlp.c_fc", at + "mlp.c_proj");
     if (kinds[i] == "local") layer.window = Window{window - 1, 0};
     stack.layers.push_back(layer);
   }
-  // Sizes follow from the tensors; attention_types repeats attention_layers; summaries are those of other heads.
+  // Sizes follow from the tensors; attention_types repeats attention_layers; the summary keys belong to other heads.
   config.Ignore({"hidden_size", "intermediate_size", "max_position_embeddings", "attention_types", "summary_activation",
                  "summary_proj_to_labels", "summary_type", "summary_use_proj"});
   DescribeStack(stack, checkpoint, description);

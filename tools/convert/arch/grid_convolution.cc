@@ -29,8 +29,7 @@ Between PlaceOf(uint32_t at, uint32_t from, uint32_t to) {
 
 Grid Convolved(Grid grid, const Filter& filter) {
   if (filter.size == 0 || filter.stride == 0 || filter.padding >= filter.size) {
-    Fail("filters of {} x {} cells, {} from one to the next, are not supported", filter.size, filter.size,
-         filter.stride);
+    Fail("filters of {} x {} cells with stride {} are not supported", filter.size, filter.size, filter.stride);
   }
   return {Places(grid.rows, filter), Places(grid.columns, filter)};
 }
@@ -39,7 +38,8 @@ Constant FilterTable(Grid grid, const Filter& filter) {
   const Grid out = Convolved(grid, filter);
   const uint64_t cells = uint64_t{filter.size} * filter.size;
   if (out.count() == 0 || out.count() > kMaxRecords || cells > kMaxRecords) {
-    Fail("a grid of {} x {} has no place for filters of {} x {}", grid.rows, grid.columns, filter.size, filter.size);
+    Fail("a grid of {} x {} cannot be convolved with filters of {} x {}", grid.rows, grid.columns, filter.size,
+         filter.size);
   }
   std::vector<int32_t> table;
   for (uint32_t i = 0; i < out.count(); ++i) {
@@ -58,7 +58,7 @@ Constant FilterTable(Grid grid, const Filter& filter) {
 Constant FiltersByCell(const Constant& stored, const Filter& filter) {
   const uint32_t cells = filter.size * filter.size;
   if (stored.width % cells != 0) {
-    Fail("filters of {} numbers do not cover {} x {} cells", stored.width, filter.size, filter.size);
+    Fail("filters of {} numbers cannot be split into {} x {} cells", stored.width, filter.size, filter.size);
   }
   return Permute(stored, {stored.rows, stored.width / cells, cells}, {0, 2, 1});
 }

@@ -28,7 +28,7 @@ Grid Extent(const JsonView& value, uint32_t absent = 0) {
     const uint32_t both = value.Number(range);
     return {both, both};
   }
-  if (value.json().size() != 2) Fail("{} must be a whole number or two, not {}", value.name(), Shown(value.json()));
+  if (value.json().size() != 2) Fail("{} must be one or two whole numbers, not {}", value.name(), Shown(value.json()));
   return {value.At(0).Number(range), value.At(1).Number(range)};
 }
 
@@ -87,14 +87,14 @@ ImageInput::ImageInput(const Checkpoint& checkpoint, const OverlappingPatches& p
       padding_(patches.padding),
       partial_(PartialPatches::kDropped) {
   if (std::min(patches.size, patches.stride) == 0 || patches.size > kLargest || patches.padding >= patches.size) {
-    Fail("config.json: patches of {} pixels, {} from one to the next, are out of range", patches.size, patches.stride);
+    Fail("config.json: patches of {} pixels with stride {} are out of range", patches.size, patches.stride);
   }
   SetStrip();
 }
 
 void ImageInput::SetStrip() {
   if (channels_ == 0 || channels_ > kLargest) Fail("config.json: num_channels {} is out of range", channels_);
-  if (patches().count() == 0) Fail("images of {} x {} hold no patch", image_.rows, image_.columns);
+  if (patches().count() == 0) Fail("images of {} x {} are smaller than one patch", image_.rows, image_.columns);
   strip_ = std::gcd(image_.columns, stride_.columns);
 }
 
@@ -124,7 +124,8 @@ Constant ImageInput::PatchTable(uint32_t leading) const {
   const int64_t in_row = image_.columns / strip_, in_patch = StripsInRow(), height = image_.rows;
   const uint64_t columns = uint64_t{channels_} * patch_.rows * StripsInRow();
   const uint64_t rows = uint64_t{leading} + patches().count();
-  if (rows > kMaxRecords || columns > kMaxRecords) Fail("{} patches of {} strips are too many", rows, columns);
+  if (rows > kMaxRecords || columns > kMaxRecords)
+    Fail("{} patches of {} strips of pixels are too many", rows, columns);
   std::vector<int32_t> table(leading * columns, -1);
   for (uint32_t patch = 0; patch < patches().count(); ++patch) {
     const int64_t padding = padding_, top = int64_t{patch / patches().columns} * stride_.rows - padding;

@@ -44,7 +44,7 @@ const Processor kProcessors[] = {
 
 // CLIPImageProcessor, CLIPImageProcessorFast and the older CLIPFeatureExtractor are one.
 const Processor& ProcessorOf(const std::string& type, const JsonView& config) {
-  if (type.empty()) Fail("{}: no image_processor_type", config.name());
+  if (type.empty()) Fail("{}: image_processor_type is missing", config.name());
   std::string name = type;
   for (const std::string end : {"Fast", "ImageProcessor", "FeatureExtractor"}) {
     const bool ends = name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
@@ -169,7 +169,7 @@ void DescribeImageProcessor(const std::string& directory, const std::string& mod
       description.SetMetadata(key, value);
     }
   } catch (const Failure& failure) {
-    description.warnings.push_back(fmt::format("the blob takes pixel values only: {}", failure.what()));
+    description.warnings.push_back(fmt::format("the blob accepts only pixel values: {}", failure.what()));
   }
 }
 

@@ -33,7 +33,7 @@ struct AttentionNames {
 struct ShortConvolutionNames {
   std::string in_gate = "", out_gate = "", value = "", output = "";
   std::string kernel = "", bias = "";  // whole names: [taps, width], and a row or none
-  uint32_t taps = 0;                   // 0: there is attention
+  uint32_t taps = 0;                   // 0: the layer has attention instead
 };
 
 struct FeedForwardNames {

@@ -67,7 +67,7 @@ class Layoutlmv3 {
       Write(spaces, "encode", nullptr);
     } else {
       const ImageInput image(checkpoint_, PartialPatches::kDropped, {0, 0, "input_size"});
-      if (!checkpoint_.image_size.empty()) Fail("layoutlmv3 takes pictures of the configured size only");
+      if (!checkpoint_.image_size.empty()) Fail("layoutlmv3 supports only images of the configured size");
       image.SetMetadata(description_);
       AddPicture(image, &spaces);
       Write(spaces, "encode", &image);
@@ -92,7 +92,7 @@ class Layoutlmv3 {
     const std::string positions = Stored("embeddings.position_embeddings.weight");
     const uint32_t rows = weights_.Get(positions).rows;
     if (rows <= first_position_)
-      Fail("tensor {} has {} rows, the first {} are of no token", positions, rows, first_position_);
+      Fail("tensor {} has {} rows, but the first {} belong to no token", positions, rows, first_position_);
     description_.SetMetadata("max_positions", std::to_string(rows - first_position_));
     if (axes_ == 0) return;
     const double size =
@@ -130,7 +130,7 @@ class Layoutlmv3 {
     picture_rows_ = 1 + grid.count();
     const Constant positions = weights_.Get(Stored("pos_embed")), bias = weights_.Get(Stored("patch_embed.proj.bias"));
     if (positions.rows != picture_rows_) {
-      Fail("tensor {}pos_embed has {} rows, {} x {} patches and a class token need {}", prefix_, positions.rows,
+      Fail("tensor {}pos_embed has {} rows, but {} x {} patches and a class token need {}", prefix_, positions.rows,
            grid.rows, grid.columns, picture_rows_);
     }
     weights_.Add("picture.patches", image.PatchTable(1));

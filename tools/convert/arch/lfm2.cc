@@ -15,7 +15,7 @@ std::vector<bool> AttendingLayers(const Config& config) {
   if (!types.is_null() && (!types.is_array() || types.size() != layers)) {
     Fail("config.json: layer_types must name the types of {} layers", layers);
   }
-  if (!indices.is_null() && !indices.is_array()) Fail("config.json: full_attn_idxs is no list");
+  if (!indices.is_null() && !indices.is_array()) Fail("config.json: full_attn_idxs must be a list");
   std::vector<bool> attends;
   for (uint32_t i = 0; i < layers; ++i) {
     if (types.is_null()) {

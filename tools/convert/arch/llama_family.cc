@@ -20,7 +20,7 @@ void SlideAsQwen2(const Config& config, LlamaLike& family) {
 // Every n-th layer does not slide.
 void SlideButEvery(const Config& config, const char* key, uint32_t absent, LlamaLike& family) {
   const uint32_t every = config.Number(config.Get(key).is_null() ? std::string("_") + key : key, absent);
-  if (every == 0) Fail("config.json: {} is 0", key);
+  if (every == 0) Fail("config.json: {} must not be 0", key);
   family.slides = [=](uint32_t i) { return (i + 1) % every != 0; };
 }
 
@@ -157,7 +157,7 @@ void DescribeSmollm3(const Checkpoint& checkpoint, Description& description) {
   // A layer whose entry is not 0 has rotary positions.
   const Json& turns = config.Get("no_rope_layers");
   const uint32_t every = config.Number("no_rope_layer_interval", 4), layers = config.Number("num_hidden_layers");
-  if (turns.is_null() && every == 0) Fail("config.json: no_rope_layer_interval is 0");
+  if (turns.is_null() && every == 0) Fail("config.json: no_rope_layer_interval must not be 0");
   if (!turns.is_null() && (!turns.is_array() || turns.size() != layers)) {
     Fail("config.json: no_rope_layers must be {} numbers", layers);
   }

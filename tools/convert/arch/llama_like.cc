@@ -77,7 +77,7 @@ class Family {
     if (window != 0) types.window = family_.causal ? Window{window - 1, 0} : Window{window / 2, window / 2};
     std::vector<LayerType> layers = ReadLayerTypes(config_, types, description_);
     for (const LayerType& layer : layers) {
-      if (layer.slides && window == 0) Fail("config.json: sliding layers without a sliding_window");
+      if (layer.slides && window == 0) Fail("config.json: layers are sliding, but sliding_window is missing");
     }
     return layers;
   }

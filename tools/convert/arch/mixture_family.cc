@@ -26,7 +26,7 @@ MixtureOfExperts ReadQwenMixture(const Config& config, uint32_t count, uint32_t 
   const Json& plain = config.Get("mlp_only_layers");
   if (!plain.is_null() && !plain.is_array()) Fail("config.json: mlp_only_layers must be a list of layers");
   const uint32_t step = config.Number("decoder_sparse_step", 1);
-  if (step == 0) Fail("config.json: decoder_sparse_step is 0");
+  if (step == 0) Fail("config.json: decoder_sparse_step must not be 0");
   mixture.has = [&plain, step](uint32_t i) {
     return std::none_of(plain.begin(), plain.end(), [i](const Json& layer) { return layer == i; }) &&
            (i + 1) % step == 0;

@@ -57,7 +57,8 @@ class Writer {
     if (of_three) {
       // Stored for the next, the own and the previous row.
       const Constant weight = weights_.Get(to_width + ".weight");
-      if (weight.width % 3 != 0) Fail("tensor {}.weight is {} wide, not three embeddings", to_width, weight.width);
+      if (weight.width % 3 != 0)
+        Fail("tensor {}.weight has width {}, which is not a multiple of three", to_width, weight.width);
       weights_.Add(to_width + ".rows.weight", Transpose(Parts(Transpose(weight), {2, 1, 0})));
       if (weights_.Has(to_width + ".bias")) weights_.Add(to_width + ".rows.bias", weights_.Get(to_width + ".bias"));
       x = b_.Op("unfold", {x}, {}, "embeddings.three", {{"before", 1}, {"after", 1}});

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<LayerType> TypesOfLayers(const Config& config, uint32_t heads, Description& description) {
   const uint32_t every = config.Number("global_attn_every_n_layers", 3);
-  if (every == 0) Fail("config.json: global_attn_every_n_layers is 0");
+  if (every == 0) Fail("config.json: global_attn_every_n_layers must not be 0");
   LayerTypes types;
   types.slides = [=](uint32_t i) { return i % every != 0; };
   types.rotary_dims = HeadSize(config, "hidden_size", heads);

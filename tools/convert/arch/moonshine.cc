@@ -84,7 +84,7 @@ void DescribeMoonshine(const Checkpoint& checkpoint, Description& description) {
     decoder = Stack("decoder", config, weights);
     // The library reads the decoder's numbers for both.
     if (decoder.heads != encoder.heads || decoder.kv_heads != encoder.kv_heads) {
-      Fail("config.json: encoder and decoder with other numbers of heads are not supported");
+      Fail("config.json: encoder and decoder with different numbers of heads are not supported");
     }
     decoder.table = "model.decoder.embed_tokens.weight";
     decoder.task_heads.language.out = "proj_out";

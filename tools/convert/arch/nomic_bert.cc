@@ -14,7 +14,7 @@ void RefuseUnsupported(const Checkpoint& checkpoint) {
   for (const char* key : {"num_experts", "moe_every_n_layers"}) config.Only(key, 0);
   config.Only("scale_attn_weights", true);
   if (checkpoint.task == Task::kMaskedLm) {
-    Fail("its head for masked words is not supported; --task embedding converts the encoder without it");
+    Fail("the head for masked words is not supported; --task embedding converts the encoder without it");
   }
 }
 

@@ -18,7 +18,7 @@ PatchPositions::PatchPositions(const Weights& weights, const std::string& name, 
   const Constant stored = weights.Get(name);
   const Grid trained = image.trained_patches();
   if (stored.rows != leading + trained.count()) {
-    Fail("tensor {} has {} rows, {} tokens and {} x {} patches need {}", name, stored.rows, leading, trained.rows,
+    Fail("tensor {} has {} rows, but {} tokens and {} x {} patches need {}", name, stored.rows, leading, trained.rows,
          trained.columns, leading + trained.count());
   }
   for (uint32_t i = 0; i < leading; ++i) tokens.push_back(Slice(stored, {i, i + 1}));

@@ -114,7 +114,7 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
       SequenceHead("image-classification", last, heads);
       break;
     case Task::kSemanticSegmentation:
-      Fail("config.json: there is no head for segmentation of this architecture");
+      Fail("config.json: this architecture has no segmentation head");
     case Task::kTokenClassification:
       TokenHead(last, heads.token);
       break;
@@ -128,13 +128,13 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
       SequenceHead("audio-classification", last, heads);
       break;
     case Task::kCtc:
-      Fail("config.json: there is no head for speech of this architecture");
+      Fail("config.json: this architecture has no speech head");
     case Task::kText:
     case Task::kImage:
       Fail(
           "config.json: this architecture has no separate encoders of text and images; leave --task text or image out");
     case Task::kSequenceToSequence:
-      Fail("config.json: there is no decoder of this architecture");
+      Fail("config.json: this architecture has no decoder");
   }
   End();
 }
@@ -190,7 +190,8 @@ std::string ProgramBuilder::Scores(const std::string& in, const Heads& heads, co
   for (const std::string& bias : {heads.language_bias, heads.language.out + ".bias"}) {
     if (tensors.size() == 1 && weights_.Has(bias)) tensors.push_back(bias);
   }
-  if (tensors.size() == 2 && heads.score_scale != 1) Fail("tensor {}: scaled scores have no bias", tensors[1]);
+  if (tensors.size() == 2 && heads.score_scale != 1)
+    Fail("tensor {}: a bias is not supported where scores are scaled", tensors[1]);
   const std::string out = prefix + "logits";
   if (heads.score_cap == 0) return Op("linear", {value}, tensors, out);
   Op("linear", {value}, tensors, out + ".whole");
@@ -239,7 +240,7 @@ void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const st
 void SplitLinear(Weights& weights, const std::string& name, const std::vector<std::string>& parts) {
   const auto count = static_cast<uint32_t>(parts.size());
   const Constant whole = weights.Get(name + ".weight");
-  if (whole.rows % count != 0) Fail("tensor {}.weight does not fall into {} equal parts", name, count);
+  if (whole.rows % count != 0) Fail("tensor {}.weight cannot be split into {} equal parts", name, count);
   std::vector<std::pair<std::string, uint32_t>> rows;
   for (const std::string& part : parts) rows.emplace_back(part, whole.rows / count);
   SplitRows(weights, name, rows);
@@ -257,7 +258,8 @@ void SplitRows(Weights& weights, const std::string& name, const std::vector<std:
       if (rows == 0 || end > (bias ? whole.width : whole.rows)) break;
       weights.Add(fmt::format("{}.{}{}", name, part, kind), bias ? Slice(whole, {}, range) : Slice(whole, range));
     }
-    if (end != (bias ? whole.width : whole.rows)) Fail("tensor {}{} does not have the rows of its parts", name, kind);
+    if (end != (bias ? whole.width : whole.rows))
+      Fail("tensor {}{} does not have as many rows as its parts together", name, kind);
   }
 }
 
@@ -282,7 +284,7 @@ void SplitGroups(Weights& weights, const std::string& name, uint32_t groups, uin
     const Constant whole = weights.Get(name + kind);
     const uint64_t stored = whole.rows == 1 ? whole.width : whole.rows;
     if (stored != uint64_t{groups} * (queries + 2) * size)
-      Fail("tensor {}{} does not have the rows of its heads", name, kind);
+      Fail("tensor {}{} does not have as many rows as its heads together", name, kind);
     weights.Add(name + ".query" + kind, Pick(whole, rows(0, queries)));
     weights.Add(name + ".key" + kind, Pick(whole, rows(queries, 1)));
     weights.Add(name + ".value" + kind, Pick(whole, rows(queries + 1, 1)));

@@ -51,7 +51,7 @@ std::vector<uint32_t> BucketsOf(const Config& config, uint32_t positions, uint32
   if (buckets.is_null()) {
     const std::vector<uint32_t> usual = UsualBuckets(positions, chunk);
     description.warnings.push_back(
-        fmt::format("config.json: num_buckets is left open; it is {}{}, as for texts of {} tokens", usual[0],
+        fmt::format("config.json: num_buckets is not set; {}{} is used, as computed for texts of {} tokens", usual[0],
                     usual.size() == 1 ? "" : fmt::format(" x {}", usual[1]), positions));
     return usual;
   }
@@ -72,7 +72,7 @@ Constant StoredRotations(std::shared_ptr<SafetensorsReader> file, const std::str
   const std::vector<uint64_t> expected = {shape.heads, shape.head_size, shape.rounds, shape.Directions()};
   if (found == file->tensors().end()) Fail("rotations.safetensors: no tensor {}", name);
   if (found->second.shape != expected) {
-    Fail("rotations.safetensors: tensor {} is {}, {} is needed", name, ShapeText(found->second.shape),
+    Fail("rotations.safetensors: tensor {} is {}, but must be {}", name, ShapeText(found->second.shape),
          ShapeText(expected));
   }
   const uint32_t per_head = shape.rounds * shape.Directions();
@@ -123,7 +123,7 @@ void AddRotations(const Checkpoint& checkpoint, const Shape& shape, uint32_t lay
     const std::string seed = hash_seed.is_null() ? "0 + number of the layer" : hash_seed.dump();
     description.SetMetadata("rotations", "seed " + seed);
     description.warnings.push_back(
-        fmt::format("there is no rotations.safetensors; random rotations are made with seed {}", seed));
+        fmt::format("rotations.safetensors is missing; random rotations are generated with seed {}", seed));
   }
   for (uint32_t i = 0; i < layers; ++i) {
     const uint64_t seed = hash_seed.is_number_unsigned() ? hash_seed.get<uint64_t>() : i;

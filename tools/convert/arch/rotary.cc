@@ -208,7 +208,7 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
 
 uint32_t HeadSize(const Config& config, const char* width_key, uint32_t heads) {
   const uint32_t width = config.Number(width_key);
-  if (heads == 0 || width % heads != 0) Fail("{} heads do not divide a width of {}", heads, width);
+  if (heads == 0 || width % heads != 0) Fail("{} heads do not divide the width {}", heads, width);
   return width / heads;
 }
 

@@ -99,7 +99,7 @@ class SamEncoder {
     const std::string name = kPrefix + "pos_embed";
     const Constant stored = weights_.Get(name);  // [rows, columns, width]
     if (stored.rows != trained.rows || stored.width % trained.columns != 0) {
-      Fail("tensor {} is no table of {} x {} patches", name, trained.rows, trained.columns);
+      Fail("tensor {} is not a table of {} x {} patches", name, trained.rows, trained.columns);
     }
     const Constant rows = Reshape(stored, trained.count(), stored.width / trained.columns);
     weights_.Add("positions", Resample(rows, trained, grid_));
@@ -160,7 +160,8 @@ class SamEncoder {
       const Constant stored = weights_.Get(attention + axis);
       const uint32_t width = weights_.Get(attention + "qkv.query.weight").rows;
       if (uint64_t{stored.width} * heads_ != width) {
-        Fail("tensor {}{} is {} wide, heads are {}", attention, axis, stored.width, width / std::max(heads_, 1u));
+        Fail("tensor {}{} is {} wide, but heads are {} wide", attention, axis, stored.width,
+             width / std::max(heads_, 1u));
       }
       const uint32_t cells = axis[8] == 'h' ? grid.rows : grid.columns;
       const Constant rows = ByBucket(stored, cells, reach, sqrtf(static_cast<float>(stored.width)));
@@ -203,7 +204,7 @@ const std::string SamEncoder::kPrefix = "vision_encoder.";
 
 void Describe(const Checkpoint& checkpoint, const Config& config, Description& description) {
   if (checkpoint.task != Task::kEmbedding && checkpoint.task != Task::kEncoder) {
-    Fail("config.json: SAM's encoder has no such head; --task encoder converts it as it is");
+    Fail("config.json: SAM's encoder has no such head; --task encoder converts it without a head");
   }
   SamEncoder(checkpoint, config, description).Describe();
 }
@@ -218,7 +219,7 @@ void DescribeSamVision(const Checkpoint& checkpoint, Description& description) {
 // The original: transformers/models/sam/modeling_sam.py: SamModel.
 void DescribeSam(const Checkpoint& checkpoint, Description& description) {
   if (checkpoint.task != Task::kEncoder) {
-    Fail("config.json: SAM's decoder of masks is not supported; --task encoder converts the encoder of images alone");
+    Fail("config.json: SAM's mask decoder is not supported; --task encoder converts the image encoder alone");
   }
   const Config config(checkpoint.config, "vision_config");
   config.Ignore({"model_type"});

@@ -77,7 +77,7 @@ class Segformer {
   Filter ReducingFilter(uint32_t i) const { return {ratios_[i], ratios_[i], 0}; }
 
   static void AddSpace(const std::string& name, Grid grid, std::vector<Space>* spaces) {
-    if (grid.count() == 0) Fail("images are so small that nothing of them is left for {}", name);
+    if (grid.count() == 0) Fail("images are too small: {} would have no cells", name);
     spaces->push_back({name, "images"});
     spaces->back().each = grid.count();
   }
@@ -170,8 +170,8 @@ class Segformer {
     return values;
   }
 
-  // A stage's projection and its part of the layer that reads all stages are one matrix, since enlarging commutes with
-  // linear layers; the batch norm is a factor and an addend of it. All biases are those of stage 0.
+  // A stage's projection and its part of the layer that reads all stages become one matrix, since upsampling commutes
+  // with linear layers; the batch norm is folded into it. Stage 0 holds all biases.
   void AddProjections() {
     const Constant fuse = weights_.Get(head_ + "linear_fuse.weight");
     const uint32_t width = fuse.rows;

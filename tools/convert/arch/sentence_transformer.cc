@@ -28,7 +28,7 @@ Operation Pooling(const std::string& directory, const std::string& in, const std
     if (chosen != nullptr) Fail("{}: {} together with {} is not supported", directory, chosen->key, mode.key);
     chosen = &mode;
   }
-  if (chosen == nullptr) Fail("{}: no pooling mode that is known is set", directory);
+  if (chosen == nullptr) Fail("{}: no known pooling mode is set", directory);
   return {"pool", {in}, {}, out, {{"kind", chosen->pool}}};
 }
 
@@ -77,7 +77,7 @@ void WarnOfPrompts(const std::string& directory, Description& description) {
   const std::string prompt = config["prompts"].IsNull() ? "" : config["prompts"][name.c_str()].Text("");
   if (prompt.empty()) return;
   description.warnings.push_back(
-      fmt::format("config_sentence_transformers.json: default_prompt_name {} is not followed: put \"{}\" in front of "
+      fmt::format("config_sentence_transformers.json: default_prompt_name {} is not applied: put \"{}\" in front of "
                   "each text",
                   name, prompt));
 }
@@ -97,7 +97,7 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
     const std::string kind = type.substr(type.rfind('.') + 1);
     const std::string where = (fs::path(directory) / module["path"].Text()).string();
     const bool first = value.empty();
-    if (first != (kind == "Transformer")) Fail("{}: module {} is not supported in this place", path, type);
+    if (first != (kind == "Transformer")) Fail("{}: module {} is not supported at this position", path, type);
     if (first) {
       Reading reading;
       reading.family = family;
@@ -113,7 +113,7 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
     if (operations.size() >= kMaxOperations) Fail("{}: more than {} operations", path, kMaxOperations);
     const std::string out = fmt::format("module.{}", operations.size());
     if (kind == "Pooling") {
-      if (pooled) Fail("{}: pools twice", path);
+      if (pooled) Fail("{}: more than one Pooling module is not supported", path);
       operations.push_back(Pooling(where, value, out));
       pooled = true;
     } else if (kind == "Dense") {
@@ -125,7 +125,7 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
     }
     value = out;
   }
-  if (!pooled) Fail("{}: nothing pools", path);
+  if (!pooled) Fail("{}: a Pooling module is missing", path);
   description.programs[0].operations.back().out = "sentence_embedding";
   description.programs[0].outputs = {"sentence_embedding"};
   return description;

@@ -31,7 +31,8 @@ SoundFeatures OfWhisper(const Config& config, Description& description) {
   config.Only("padding_value", 0.0);
   config.Only("dither", 0.0);
   config.Only("n_samples", samples);
-  if (samples % hop != 0 || samples / hop > kMaxRecords) Fail("clips of {} samples are no frames of {}", samples, hop);
+  if (samples % hop != 0 || samples / hop > kMaxRecords)
+    Fail("clips of {} samples cannot be divided into frames of {}", samples, hop);
   description.SetMetadata("clip_length.samples", std::to_string(samples));
   MelSpec mel;
   mel.filters = config.View("feature_size").Number(kCount, 80);

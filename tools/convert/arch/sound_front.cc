@@ -10,12 +10,12 @@ Front FromSamples(Front front, const Checkpoint& checkpoint, Description& descri
   if (!features) return front;
   const Input made = front.input;
   if (features->spaces.back().name != made.space || features->width != made.width) {
-    Fail("preprocessor_config.json: {} of {} are not the {} of {} that the model reads", features->spaces.back().name,
-         features->width, made.space, made.width);
+    Fail("preprocessor_config.json: makes {} of width {}, but the model reads {} of width {}",
+         features->spaces.back().name, features->width, made.space, made.width);
   }
   const uint32_t read = front.spaces[1].each, given = features->spaces.back().each;
   if (read != 0 && read != given) {
-    Fail("preprocessor_config.json: clips of {} rows are not those of {} that the model reads", given, read);
+    Fail("preprocessor_config.json: clips have {} rows, but the model reads {}", given, read);
   }
   Front from;
   from.spaces = features->spaces;

@@ -16,7 +16,7 @@ std::vector<double> StateShares(const Weights& weights, size_t states) {
   const char name[] = "layer_weights";
   const Constant stored = weights.Get(name);
   if (stored.rows != 1 || stored.width != states) {
-    Fail("tensor {} is [{}, {}], not a number for each of {} hidden states", name, stored.rows, stored.width, states);
+    Fail("tensor {} is [{}, {}], not one number for each of {} hidden states", name, stored.rows, stored.width, states);
   }
   const std::vector<float> values = stored.load();
   const double largest = *std::max_element(values.begin(), values.end());

@@ -158,8 +158,8 @@ class Stage {
     const std::string table = attention + "relative_position_bias_table";
     const Constant bias = weights_.Get(table);
     if (bias.rows != offsets * offsets) {
-      Fail("tensor {} has {} rows, windows of {} on {} x {} patches need {}", table, bias.rows, window_, patches_.rows,
-           patches_.columns, offsets * offsets);
+      Fail("tensor {} has {} rows, but windows of {} on {} x {} patches need {}", table, bias.rows, window_,
+           patches_.rows, patches_.columns, offsets * offsets);
     }
     return bias;
   }
@@ -170,7 +170,7 @@ class Stage {
     const Constant stored = weights_.Get(name);
     const uint32_t width = weights_.Get(attention + "query.weight").rows;
     if (stored.rows * uint64_t{stored.width} != heads_ || width % heads_ != 0) {
-      Fail("tensor {} is [{}, {}], {} heads of queries that are {} wide need a number each", name, stored.rows,
+      Fail("tensor {} is [{}, {}], but {} heads of queries {} wide need one number each", name, stored.rows,
            stored.width, heads_, width);
     }
     const uint32_t size = width / heads_;
@@ -229,7 +229,8 @@ class Swin {
                                                  : "swin."),
         depths_(Numbers(config_, "depths")),
         heads_(Numbers(config_, "num_heads")) {
-    if (depths_.size() != heads_.size()) Fail("config.json: {} depths, {} num_heads", depths_.size(), heads_.size());
+    if (depths_.size() != heads_.size())
+      Fail("config.json: depths has {} elements, but num_heads has {}", depths_.size(), heads_.size());
     if (second_) windows_ = TrainedWindows(config_, depths_.size());
   }
 
@@ -276,7 +277,7 @@ class Swin {
                                        absolute ? "embeddings.normed" : builder.HiddenState(0));
     if (!absolute) return x;
     if (weights_.Get(positions).rows != image.trained_patches().count()) {
-      Fail("tensor {} has {} rows, {} patches need one each", positions, weights_.Get(positions).rows,
+      Fail("tensor {} has {} rows, but {} patches need one each", positions, weights_.Get(positions).rows,
            image.trained_patches().count());
     }
     weights_.Add("positions", Resample(weights_.Get(positions), image.trained_patches(), image.patches()));
@@ -312,7 +313,7 @@ class Swin {
   Weights& weights_;
   const std::string prefix_;
   const std::vector<uint32_t> depths_, heads_;
-  std::vector<uint32_t> windows_;  // of the second Swin
+  std::vector<uint32_t> windows_;  // Swin v2 only
   std::vector<Grid> grids_;
 };
 

@@ -136,7 +136,7 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
     heads.language_table = "shared.weight";
     if (config.Flag("tie_word_embeddings", true)) heads.score_scale = 1 / sqrt(config.Number("d_model"));
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
-    Fail("config.json: this is an encoder (--task encoder) or has a head (--task seq2seq-lm), nothing else");
+    Fail("config.json: only the encoder (--task encoder) and the decoder's head (--task seq2seq-lm) are supported");
   }
   // Sizes follow from the tensors; the remaining keys concern training, or the decoder if it is not converted.
   config.Ignore({"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",

@@ -33,7 +33,8 @@ void SetLayers(const Config& config, const TowerDefaults& absent, const std::str
 // The number that a model has learned to multiply cosines with, or to add to them.
 float Learned(const Weights& weights, const char* name) {
   const Constant number = weights.Get(name);
-  if (uint64_t{number.rows} * number.width != 1) Fail("tensor {} has {} numbers", name, number.rows * number.width);
+  if (uint64_t{number.rows} * number.width != 1)
+    Fail("tensor {} has {} numbers, but must have one", name, number.rows * number.width);
   return number.load()[0];
 }
 
@@ -56,7 +57,7 @@ LayerStack TextTower(const Config& config, const TowerDefaults& absent, Descript
   SetLayers(config, absent, prefix, stack);
   const uint32_t positions = description.weights.Get(stack.positions).rows;
   if (config.Number("max_position_embeddings", positions) != positions) {
-    Fail("tensor {} has {} rows, config.json: max_position_embeddings {}", stack.positions, positions,
+    Fail("tensor {} has {} rows, but config.json: max_position_embeddings is {}", stack.positions, positions,
          config.Number("max_position_embeddings"));
   }
   description.SetMetadata("max_positions", std::to_string(positions));
@@ -87,7 +88,7 @@ void DescribeTowers(const Towers& towers, const Checkpoint& checkpoint, Descript
   const bool both = checkpoint.task == Task::kEmbedding, text = both || checkpoint.task == Task::kText;
   const bool classes = checkpoint.task == Task::kImageClassification;
   const bool picture = both || classes || checkpoint.task == Task::kImage;
-  if (!text && !picture) Fail("{} takes the tasks embedding, text, image", checkpoint.config.Text("model_type"));
+  if (!text && !picture) Fail("{} supports the tasks embedding, text and image", checkpoint.config.Text("model_type"));
   const auto describe = [&](const char* part, const auto& make, const char* program) {
     const Checkpoint of = PartOf(checkpoint, part, classes ? checkpoint.task : Task::kEmbedding);
     make(of, both ? program : "encode", description);

@@ -30,7 +30,7 @@ std::string Forced(const JsonView& pairs) {
   if (pairs.IsNull()) return tokens;
   for (size_t i = 0; i < pairs.List().size(); ++i) {
     const JsonView pair = pairs.At(i);
-    if (pair.List().size() != 2) Fail("{} must be pairs of a place and a token", pairs.name());
+    if (pair.List().size() != 2) Fail("{} must be pairs of a position and a token", pairs.name());
     if (pair.At(0).Number({1, INT32_MAX}) != i + 1 || pair.At(1).IsNull()) return "";
     tokens += fmt::format("{}{}", tokens.empty() ? "" : " ", Token(pair.At(1)));
   }

@@ -52,7 +52,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
     const bool named = task.class_ending != nullptr && EndsWith(name, task.class_ending);
     if (wanted.empty() ? named : wanted == task.name) return task.task;
   }
-  if (!wanted.empty()) Fail("there is no task {}", wanted);
+  if (!wanted.empty()) Fail("task {} is unknown", wanted);
   if (config.Flag("is_encoder_decoder", false)) {
     Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
   }
@@ -90,8 +90,8 @@ std::string WeightsFile(const std::string& directory) {
 
 void WarnOfUnknown(const Config& config, const std::string& part, Description& description) {
   for (const std::string& key : config.Unknown()) {
-    description.warnings.push_back(fmt::format("config.json: {}{}{} is not known and was left out of account", part,
-                                               part.empty() ? "" : ": ", key));
+    description.warnings.push_back(
+        fmt::format("config.json: {}{}{} is unknown and was ignored", part, part.empty() ? "" : ": ", key));
   }
 }
 
@@ -118,13 +118,13 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   const std::string model_type = reading.family.empty() ? own_type : reading.family;
   const Architecture* architecture = FindArchitecture(model_type);
   if (architecture == nullptr && !reading.family.empty()) {
-    Fail("there is no family {}; these are: {}", model_type, KnownArchitectures());
+    Fail("family {} is unknown; these are known: {}", model_type, KnownArchitectures());
   }
   // Nomic BERT is published with custom code, which its architecture describes.
   if (architecture != nullptr && reading.family.empty() && !config.Get("auto_map").is_null() &&
       model_type != "nomic_bert") {
-    Fail("config.json: auto_map names code of the model's own, which is not run; --as {} converts it as a {}",
-         model_type, model_type);
+    Fail("config.json: auto_map names code of the model, which is not run; --as {} converts it as a {}", model_type,
+         model_type);
   }
   RefuseOtherWeights(config);
 
@@ -152,7 +152,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   Description description = describe(*architecture, task, first_size);
   const std::vector<std::string>& image_sizes = reading.image_sizes;
   if (!TakesImages(description)) {
-    if (!image_sizes.empty()) Fail("{} takes no images that could have a size", model_type);
+    if (!image_sizes.empty()) Fail("{} does not read images; leave out --image-size", model_type);
     return description;
   }
   for (size_t i = 1; i < image_sizes.size(); ++i) {

@@ -35,7 +35,7 @@ std::string PlainNorm(ProgramBuilder& builder, const std::string& in, std::vecto
 Constant WeightNorm(Constant filters, Constant gains) {
   const uint32_t kernel = gains.width;
   if (gains.rows != 1 || kernel == 0 || filters.width % kernel != 0) {
-    Fail("filters [{}, {}] have no places for gains [{}, {}]", filters.rows, filters.width, gains.rows, gains.width);
+    Fail("filters [{}, {}] do not match gains [{}, {}]", filters.rows, filters.width, gains.rows, gains.width);
   }
   return {filters.rows, filters.width, [filters, gains, kernel] {
             std::vector<float> values = filters.load();
@@ -252,7 +252,7 @@ class Encoder {
     const Constant mean = weights_.Get(name + ".running_mean"), variance = weights_.Get(name + ".running_var");
     const Constant weight = weights_.Get(name + ".weight"), bias = weights_.Get(name + ".bias");
     for (const Constant& constant : {mean, variance, weight, bias}) {
-      if (constant.rows != 1 || constant.width != mean.width) Fail("tensors {} are not as wide as each other", name);
+      if (constant.rows != 1 || constant.width != mean.width) Fail("tensors {} must have equal widths", name);
     }
     const auto made = [=](bool addend) {
       return Constant{1, mean.width, [=] {

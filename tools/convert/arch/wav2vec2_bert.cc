@@ -43,7 +43,8 @@ class Positions {
     width_ = projection.rows;
     if (width_ % heads_ != 0) Fail("config.json: num_attention_heads {} do not divide {} columns", heads_, width_);
     if (type_ == "rotary") {
-      if (width_ / heads_ % 2 != 0) Fail("config.json: heads of {} columns have no pairs to rotate", width_ / heads_);
+      if (width_ / heads_ % 2 != 0)
+        Fail("config.json: heads of {} columns cannot be split into pairs to rotate", width_ / heads_);
       rotary_ = ReadRotary(config, keys, width_ / heads_, "encoder", weights);
     } else {
       config.Ignore({keys.theta});  // other kinds of positions do not rotate

@@ -35,7 +35,8 @@ void SetTimeStep(const Config& config, Description& description) {
   }
 }
 
-// A window of a long sound has features of the whole sound: the programs before and after these are looked at together.
+// Features of a window of long audio depend on the whole file: adds the parts of `encode` before and after the log mel
+// features.
 void AddHalves(Description& description) {
   if (description.metadata_index.count("log_mel.range") == 0) return;
   Program logs, rest;

@@ -12,7 +12,7 @@ void RefuseOtherFiles(const GgufMetadata& metadata) {
   const std::string type = metadata.Get("general.type").Text("model");
   if (type != "model") Fail("{}: general.type {} is not supported, model is", metadata.path(), type);
   const uint32_t parts = metadata.Get("split.count").Number({}, 1);
-  if (parts > 1) Fail("{}: split.count: one of {} files; join them first", metadata.path(), parts);
+  if (parts > 1) Fail("{}: split.count: this is one of {} files; join them first", metadata.path(), parts);
 }
 
 // Sets the metadata that tools/common/chat.h reads.
@@ -52,7 +52,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
   try {
     description.text = ReadGgufTokenizer(metadata);
   } catch (const Failure& failure) {
-    description.warnings.push_back(fmt::format("the blob takes token ids only: {}", failure.what()));
+    description.warnings.push_back(fmt::format("the blob accepts only token ids: {}", failure.what()));
   }
   SetChat(metadata, &description);
   for (const std::string& key : metadata.Unread()) {

@@ -72,7 +72,7 @@ class Translator {
       if (name == "rope_freqs.weight" && config_.contains("rope_scaling")) continue;  // read into the configuration
       const std::string published = Published(name);
       if (published.empty()) {
-        Fail("{}: tensor {} has no place in architecture {}", file_->path(), name, architecture_.name);
+        Fail("{}: tensor {} is not used by architecture {}", file_->path(), name, architecture_.name);
       }
       weights_.AddStored(published, AsPublished(name, Matrix(name, tensor)));
     }

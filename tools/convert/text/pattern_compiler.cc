@@ -36,7 +36,7 @@ class Sets {
 
   // Numbers the equivalence classes of code points: members of the same sets.
   void Classify(PatternTables* tables) {
-    if (sets_.size() > 64) Fail("the patterns have {} sets of characters", sets_.size());
+    if (sets_.size() > 64) Fail("the patterns have {} sets of characters, which is too many", sets_.size());
     std::map<uint64_t, uint32_t> classes;
     for (uint32_t code = 0; code < kCodePoints; ++code) {
       const uint64_t member = MemberOf(code);
@@ -48,7 +48,7 @@ class Sets {
     members_.push_back(MemberOf(kCodePoints));
     tables->class_count = static_cast<uint32_t>(classes.size());
     if (classes.size() > text::kMaxCutClasses)
-      Fail("the patterns distinguish {} classes of characters", classes.size());
+      Fail("the patterns distinguish {} classes of characters, which is too many", classes.size());
   }
   bool Has(uint32_t set, uint32_t character_class) const { return (members_[character_class] >> set & 1) != 0; }
 
@@ -142,7 +142,7 @@ class Compiler {
       for (uint32_t c = 0; c <= classes_; ++c) {
         if (lists_.size() > kMaxStates) Fail("a pattern needs too many states");
         const uint16_t to = Transition(list, c);
-        if (state == 0 && (to & text::kCutMatch) != 0) Fail("a pattern matches nothing at all");
+        if (state == 0 && (to & text::kCutMatch) != 0) Fail("a pattern never matches");
         tables->transitions.push_back(to);
       }
     }

@@ -49,7 +49,7 @@ std::vector<text::TemplateItem> ItemsOf(const std::string& written, const TextMo
       continue;
     }
     const uint32_t id = IdOfText(word, model);
-    if (id == text::kNoId) Fail("the vocabulary has no token \"{}\", which texts are to begin or end with", word);
+    if (id == text::kNoId) Fail("the vocabulary has no token \"{}\", which must begin or end texts", word);
     items.push_back({0, id, type});
   }
   return items;

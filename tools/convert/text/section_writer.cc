@@ -171,7 +171,7 @@ class SectionWriter {
         }
       } else {
         const std::string& to = *map[code];
-        if (to.size() > text::kMapStringBytes) Fail("U+{:04X} maps to too long a string", code);
+        if (to.size() > text::kMapStringBytes) Fail("U+{:04X} maps to a string that is too long", code);
         value = Pool(to) << 6 | static_cast<uint32_t>(to.size());
       }
       Append(text::MapRange{code | (count - 1) << 21, static_cast<uint32_t>(kind) << 30 | value},

@@ -152,7 +152,7 @@ class Builder {
     added_.push_back({{"id", ids_[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
   }
   void AddPieces(size_t first) {
-    if (read_.pieces.size() < first) Fail("{}: has {} pieces only", file_, read_.pieces.size());
+    if (read_.pieces.size() < first) Fail("{}: has only {} pieces", file_, read_.pieces.size());
     for (size_t i = first; i < read_.pieces.size(); ++i) Add(NameOf(read_.pieces[i]), ScoreOf(read_.pieces[i]));
   }
   // Gemma has a tab as a piece, not as a byte.
