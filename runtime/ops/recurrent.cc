@@ -64,7 +64,7 @@ Status FormerInputs(const OpView& view, Reporter& reporter, uint32_t* inputs, ui
   inputs[2] = masked ? view.InputIndex(last) : kBlobNone;
   *count = 3;
   if (view.record->input_count == last + 1) return kOk;
-  return reporter.Fail(FOVEA_E_RECORD, "inputs do not fit the attributes", last + 1, view.record->input_count);
+  return reporter.Fail(FOVEA_E_RECORD, "inputs do not match the attributes", last + 1, view.record->input_count);
 }
 
 struct Memory {

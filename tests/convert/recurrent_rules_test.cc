@@ -84,8 +84,8 @@ TEST(RecurrentRules, Refused) {
   refused("2/tensors", {"lstm.hidden", nullptr, "lstm"}, "tensor lstm: tensor has the wrong width");
   refused("0/activation", "tanh", "activation of gates must be sigmoid or hard_sigmoid");
   refused("0/reset_after", 1, "reset_after must be true or false, not 1");
-  refused("0/initial", false, "inputs do not fit the attributes: expected 2, found 3");
-  refused("0/masked", false, "inputs do not fit the attributes: expected 2, found 3");
+  refused("0/initial", false, "inputs do not match the attributes: expected 2, found 3");
+  refused("0/masked", false, "inputs do not match the attributes: expected 2, found 3");
   refused("0/output", "cell", "output must be one of hidden, state");
   refused("0/in", {"four", "first", "mask"}, "before this");
   refused("0/in", {"x", "x", "mask"}, "initial states must be in the parent space");
