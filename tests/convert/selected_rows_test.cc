@@ -9,14 +9,14 @@
 #include "runtime/blob/attributes.h"
 #include "tests/convert/architecture_support.h"
 #include "tools/base/workers.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
-#include "tools/common/text.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/encoder.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
+#include "tools/text/text.h"
 
 namespace fovea::tools {
 namespace {

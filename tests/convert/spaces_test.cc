@@ -6,10 +6,10 @@
 
 #include "tests/convert/graph_support.h"
 #include "tests/support/by_name.h"
-#include "tools/common/padded.h"
-#include "tools/common/step_work.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
+#include "tools/measure/operation_work.h"
+#include "tools/tensors/padded.h"
 
 namespace fovea::tools {
 namespace {

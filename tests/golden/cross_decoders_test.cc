@@ -5,8 +5,8 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/text_pieces.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

@@ -4,9 +4,9 @@
 #include "tests/golden/golden_support.h"
 #include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sound.h"
 #include "tools/convert/graph_json.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/prediction.h"
 #include "tools/sound/resample.h"
 #include "tools/sound/wav.h"
 

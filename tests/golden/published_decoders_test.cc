@@ -7,7 +7,7 @@
 #include "tests/golden/golden_support.h"
 #include "tests/support/fewer_cases.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

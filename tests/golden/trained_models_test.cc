@@ -6,8 +6,8 @@
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"
 #include "tests/support/fewer_cases.h"
-#include "tools/common/batch.h"
 #include "tools/generate/generation.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

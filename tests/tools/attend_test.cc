@@ -8,7 +8,7 @@
 
 #include "tests/support/fewer_cases.h"
 #include "tests/tools/attend_support.h"
-#include "tools/common/text.h"
+#include "tools/text/text.h"
 
 namespace fovea::test {
 namespace {

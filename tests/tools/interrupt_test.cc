@@ -1,5 +1,5 @@
 // Ctrl-C stops the generation in progress, and no later one.
-#include "tools/common/interrupt.h"
+#include "tools/model/interrupt.h"
 
 #include "tests/support/model_builder.h"
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tools/common/closeness.h"
-#include "tools/common/percentile.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/windows.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::test {
 namespace {

@@ -1,5 +1,5 @@
 // Tensors without padding: what of them does not fit is named, and what fits is bound level by level.
-#include "tools/common/ragged.h"
+#include "tools/tensors/ragged.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/chat.h"
-#include "tools/common/cuts.h"
 #include "tools/generate/target_tokens.h"
+#include "tools/text/chat_format.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::test {
 namespace {

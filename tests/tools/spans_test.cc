@@ -1,6 +1,6 @@
 // Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and
 // through the commands.
-#include "tools/common/spans.h"
+#include "tools/prediction/spans.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sparse.h"
 #include "tools/eval/metrics.h"
+#include "tools/prediction/prediction.h"
+#include "tools/prediction/word_weights.h"
 
 namespace fovea::test {
 namespace {

@@ -7,10 +7,10 @@
 #include "tools/attend/shown_picture.h"
 #include "tools/attend/steps.h"
 #include "tools/base/fail.h"
-#include "tools/common/cuts.h"
-#include "tools/common/golden_cases.h"
-#include "tools/common/padded.h"
 #include "tools/image/png.h"
+#include "tools/tensors/golden_cases.h"
+#include "tools/tensors/padded.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/common/padded.h"
+#include "tools/tensors/padded.h"
 
 namespace fovea::tools {
 

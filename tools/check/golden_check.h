@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/golden_cases.h"
-#include "tools/common/model.h"
-#include "tools/common/padded.h"
+#include "tools/model/model.h"
+#include "tools/tensors/golden_cases.h"
+#include "tools/tensors/padded.h"
 
 namespace fovea::tools {
 

@@ -11,7 +11,7 @@
 
 #include "tools/base/lines.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/packed.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
 

@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/base/clock.h"
+#include "tools/base/print.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/machine.h"
-#include "tools/common/print.h"
-#include "tools/common/step_work.h"
-#include "tools/common/turns.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/machine.h"
+#include "tools/measure/operation_work.h"
 
 namespace fovea::tools {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
-#include "tools/common/cuts.h"
-#include "tools/common/interrupt.h"
 #include "tools/generate/conversation.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
+#include "tools/model/interrupt.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

@@ -9,15 +9,15 @@
 
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/packed.h"
-#include "tools/common/print.h"
-#include "tools/common/step_work.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
+#include "tools/measure/operation_work.h"
+#include "tools/model/packed_weights.h"
 #include "tools/run/explanation.h"
 
 namespace fovea::tools {

@@ -7,11 +7,11 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/print.h"
 #include "tools/blob/output.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/packed.h"
-#include "tools/common/print.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
 namespace {

@@ -8,15 +8,15 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/cuts.h"
-#include "tools/common/engine.h"
-#include "tools/common/notes.h"
-#include "tools/common/padded.h"
-#include "tools/common/pictures.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sound.h"
+#include "tools/media/notes.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/prediction.h"
 #include "tools/run/explanation.h"
 #include "tools/run/results.h"
+#include "tools/tensors/padded.h"
+#include "tools/text/text_run.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

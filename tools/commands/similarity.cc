@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/cuts.h"
-#include "tools/common/print.h"
 #include "tools/similarity/embeddings.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

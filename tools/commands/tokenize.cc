@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "runtime/blob/op_codes.h"
+#include "tools/base/print.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/chat.h"
-#include "tools/common/cuts.h"
-#include "tools/common/print.h"
-#include "tools/common/text.h"
 #include "tools/convert/text/build.h"
+#include "tools/text/chat_format.h"
+#include "tools/text/text.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,14 +6,14 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/batch.h"
-#include "tools/common/closeness.h"
-#include "tools/common/error.h"
-#include "tools/common/model.h"
-#include "tools/common/session.h"
-#include "tools/common/turns.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/samples.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/model/batch.h"
+#include "tools/model/library_error.h"
+#include "tools/model/model.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 namespace {

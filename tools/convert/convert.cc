@@ -8,7 +8,6 @@
 #include "tools/base/fail.h"
 #include "tools/base/workers.h"
 #include "tools/blob/output.h"
-#include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
 #include "tools/convert/calibrated_tensors.h"
@@ -24,6 +23,7 @@
 #include "tools/convert/staged_model.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/vocabulary_check.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/cuts.h"
-#include "tools/common/padded.h"
-#include "tools/common/pictures.h"
-#include "tools/common/sound.h"
-#include "tools/common/text.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/tensors/padded.h"
+#include "tools/text/text.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {

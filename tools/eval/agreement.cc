@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/common/closeness.h"
-#include "tools/common/percentile.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::tools {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tools/common/print.h"
-#include "tools/common/session.h"
+#include "tools/base/print.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

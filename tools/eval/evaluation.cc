@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
-#include "tools/common/closeness.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/judges.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

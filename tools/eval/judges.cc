@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
-#include "tools/common/closeness.h"
+#include "tools/measure/distance.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/eval/metrics.h"
 #include "tools/eval/sample_runner.h"
 #include "tools/eval/samples.h"

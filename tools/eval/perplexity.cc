@@ -7,14 +7,14 @@
 
 #include "fovea/cache.h"
 #include "tools/base/fail.h"
-#include "tools/common/error.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/text.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/windows.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/generation.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/model/interrupt.h"
+#include "tools/model/library_error.h"
+#include "tools/text/text.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tools/common/turns.h"
 #include "tools/eval/report_rows.h"
+#include "tools/measure/alternating_runs.h"
 
 namespace fovea::tools {
 namespace {

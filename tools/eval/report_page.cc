@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "tools/base/markup.h"
-#include "tools/common/turns.h"
 #include "tools/eval/report.h"
 #include "tools/eval/report_rows.h"
+#include "tools/measure/alternating_runs.h"
 
 namespace fovea::tools {
 namespace {

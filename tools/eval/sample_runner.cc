@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/pictures.h"
-#include "tools/common/sound.h"
-#include "tools/common/sparse.h"
-#include "tools/common/turns.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/word_weights.h"
 
 namespace fovea::tools {
 namespace {

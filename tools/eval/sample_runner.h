@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/batch.h"
-#include "tools/common/cuts.h"
-#include "tools/common/prediction.h"
-#include "tools/common/text.h"
+#include "tools/model/batch.h"
+#include "tools/prediction/prediction.h"
+#include "tools/text/text.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 

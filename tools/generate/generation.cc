@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 #include "tools/generate/room.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <vector>
 
-#include "tools/common/print.h"
-#include "tools/common/text.h"
+#include "tools/base/print.h"
+#include "tools/text/text.h"
 
 namespace fovea::tools {
 

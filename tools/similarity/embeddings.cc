@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "tools/base/fail.h"
-#include "tools/common/engine.h"
-#include "tools/common/pictures.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sparse.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/prediction/prediction.h"
+#include "tools/prediction/word_weights.h"
+#include "tools/text/text_run.h"
 
 namespace fovea::tools {
 namespace {
