@@ -164,7 +164,7 @@ TEST_F(SelectedRows, AreThoseThatReceiveMost) {
   request.taps = {TapOf(attentions[1])};
   Session session = SessionFor(plain.model, batch, request);
   session.Run();
-  const fovea_attention_map weights = session.Weights(0);
+  const fovea_attention_map weights = session.AttentionMap(0);
   request.taps.clear();
   request.keep = {ValueOf(selected.model, "select.2.rows")};
   Session some = SessionFor(selected.model, batch, request);

@@ -71,10 +71,10 @@ TEST(Spaces, RunAsDescribed) {
   SessionRequest request;
   request.keep = {*model.FindValue(0, "best")};
   Session session = SessionFor(model, batch, request);
-  const std::vector<double> before = StepFlops(model, session);  // nothing is known of selected rows
+  const std::vector<double> before = OperationFlops(model, session);  // nothing is known of selected rows
   EXPECT_EQ(before[3], 0);
   session.Run();
-  EXPECT_GT(StepFlops(model, session)[3], 0);
+  EXPECT_GT(OperationFlops(model, session)[3], 0);
   const auto padded = [&](const char* name) {
     return PaddedValue(model, session, batch, *model.FindValue(0, name), name);
   };

@@ -121,7 +121,7 @@ TEST_F(Kwt1, ClassesOfSoundFiles) {
   std::vector<tools::OrderedJson> found(files.size());
   tools::PredictionOptions options;
   options.top = 1;
-  tools::PredictWholes(converted.model, session, options, found);
+  tools::PredictMedia(converted.model, session, options, found);
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(found[i]["classes"][0]["label"], labels[i]) << files[i];
 }
 

@@ -21,7 +21,7 @@ TEST(Interrupt, BetweenTwoRunsItStopsNoLaterGeneration) {
   raise(SIGINT);
   EXPECT_TRUE(Interrupt::Happened());
   Interrupt::Watch(nullptr, nullptr);
-  interrupt.Again();
+  interrupt.Rearm();
   EXPECT_FALSE(Interrupt::Happened());
   Interrupt::Watch(session.session, nullptr);
   session.Run();

@@ -255,7 +255,7 @@ TEST(Sparse, PaddingHasNoPart) {
   EXPECT_NE(plain, PlainWeights(model, tokens, count + 5));
   tools::Session session = tools::SessionFor(model, tools::BatchFromTokens(model, 0, {tokens}));
   session.Run();
-  const tools::Matrix weights = tools::SparseWeightsOf(model, session, {tokens});
+  const tools::Matrix weights = tools::WordWeights(model, session, {tokens});
   ASSERT_EQ(weights.values.size(), plain.size());
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(weights.values[i], plain[i], 1e-5);
 }

@@ -52,7 +52,7 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
 }  // namespace
 
 void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record) {
-  const Cuts cuts(texts);
+  const Truncations cuts(texts);
   if (cuts.any()) record->notes.push_back(cuts.Line());
 }
 

@@ -37,7 +37,7 @@ struct CheckLine {
 };
 
 // If the reference has more rows than the result, they are padding; the note then reports it.
-CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
+CheckLine Compare(const OutputTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
 // A case without a program runs `options.program`; if one is given there, cases of other programs are skipped. Inputs
 // can be unpadded (ragged.h). Lines are ordered by name; `on_line` is called for each line as soon as it is known.

@@ -110,7 +110,7 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
     for (std::string& text : arguments.text.All()) texts.push_back(std::move(text));
   }
   const bool continues = ContinuesTexts(model);
-  Cuts cuts;
+  Truncations cuts;
   for (const std::string& text : texts) {
     const Tokens tokens =
         continues ? PromptTokens(model, text, request) : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
@@ -120,7 +120,7 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
     add(tokens.ids, text, text);
   }
   inputs.dropped.resize(inputs.ids.size());
-  Report(cuts, console->err);
+  PrintTruncations(cuts, console->err);
   if (inputs.ids.empty()) Fail("nothing to read; give --prompt, --text, --file or --ids");
   return inputs;
 }
@@ -239,7 +239,7 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     if (!std::getline(std::cin, line)) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     ask(line);
-    if (typed) interrupt.Again();
+    if (typed) interrupt.Rearm();
   }
 }
 

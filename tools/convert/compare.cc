@@ -117,9 +117,9 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   Session was = SessionFor(before, batch, request), is = SessionFor(after, batch, request);
   was.Run();
   is.Run();
-  Turns turns;
+  AlternatingRuns turns;
   while (turns.count() < kTurns) {
-    turns.Take([&] { return SecondsToRun(was); }, [&] { return SecondsToRun(is); });
+    turns.RunBoth([&] { return SecondsToRun(was); }, [&] { return SecondsToRun(is); });
   }
   LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();

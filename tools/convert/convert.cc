@@ -227,7 +227,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
     const Memory copy = LoadedBlob::Copy(blob);
-    std::vector<BlobPacked> packed = Pack(copy.get(), blob.size(), "the converted model", options.pack);
+    std::vector<BlobPacked> packed = PackWeights(copy.get(), blob.size(), "the converted model", options.pack);
     const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
     const auto none = std::remove_if(packed.begin(), packed.end(), empty);
     if (none != packed.end()) report.warnings.push_back("none of these weights can be packed");

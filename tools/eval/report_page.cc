@@ -110,7 +110,7 @@ std::string ReportPage(const OrderedJson& told) {
   if (!agreement.empty()) html += "</tbody></table>\n";
   if (told.contains("time")) {
     const auto name = [&](size_t i) { return told["models"][i]["blob"].get<std::string>(); };
-    std::istringstream text(TurnsText(told["time"], Printable(name(0)), Printable(name(1))));
+    std::istringstream text(AlternatingRunsText(told["time"], Printable(name(0)), Printable(name(1))));
     std::string lines;
     for (std::string line; std::getline(text, line);) lines += Markup(line) + "\n";
     html += "<h2>Times, alternating runs</h2>\n<pre>" + lines + "</pre>\n";

@@ -163,7 +163,7 @@ double SampleRunner::Run() {
 void SampleRunner::Keep(const Job& job, const Session& session) {
   const Task task = TaskOf(model_, job.program);
   const bool sparse = options_.sparse && task == Task::kMaskedWords;
-  const Matrix all = sparse                     ? SparseWeightsOf(model_, session, job.tokens)
+  const Matrix all = sparse                     ? WordWeights(model_, session, job.tokens)
                      : task == Task::kEmbedding ? ReadEmbeddings(model_, session, options_.dimensions).rows
                                                 : ReadLogits(model_, session);
   const bool of_tokens = !sparse && (task == Task::kTags || task == Task::kMaskedWords);

@@ -28,7 +28,7 @@ double SecondsToRun(Session& session) {
   return 1e-9 * static_cast<double>(NanosecondClock() - start);
 }
 
-void Turns::Take(const std::function<double()>& first, const std::function<double()>& second) {
+void AlternatingRuns::RunBoth(const std::function<double()>& first, const std::function<double()>& second) {
   const bool swapped = first_.size() % 2 == 1;
   double of_second = swapped ? second() : 0;
   first_.push_back(first());
@@ -36,9 +36,9 @@ void Turns::Take(const std::function<double()>& first, const std::function<doubl
   second_.push_back(of_second);
 }
 
-double Turns::seconds() const { return Sum(first_) + Sum(second_); }
+double AlternatingRuns::seconds() const { return Sum(first_) + Sum(second_); }
 
-OrderedJson Turns::Told(bool same_work) const {
+OrderedJson AlternatingRuns::Json(bool same_work) const {
   OrderedJson told = {{"first", TimesOf(first_)}, {"second", TimesOf(second_)}};
   if (!same_work) {
     told["ratio"] = Sum(second_) / Sum(first_);
@@ -53,7 +53,7 @@ OrderedJson Turns::Told(bool same_work) const {
   return told;
 }
 
-std::string TurnsText(const OrderedJson& told, const std::string& first, const std::string& second) {
+std::string AlternatingRunsText(const OrderedJson& told, const std::string& first, const std::string& second) {
   std::string text;
   const size_t width = std::max(first.size(), second.size());
   for (const auto& [key, name] : {std::pair{"first", &first}, {"second", &second}}) {

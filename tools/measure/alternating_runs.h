@@ -17,14 +17,14 @@ namespace fovea::tools {
 // Seconds of one run.
 double SecondsToRun(Session& session);
 
-class Turns {
+class AlternatingRuns {
  public:
   // Runs each once; each returns its seconds. The order alternates by turns, so that neither benefits more often
   // from the caches of the other.
-  void Take(const std::function<double()>& first, const std::function<double()>& second);
+  void RunBoth(const std::function<double()>& first, const std::function<double()>& second);
   // Runs the first one alone.
-  void TakeFirst(const std::function<double()>& run) { first_.push_back(run()); }
-  void TakeSecond(const std::function<double()>& run) { second_.push_back(run()); }
+  void RunFirst(const std::function<double()>& run) { first_.push_back(run()); }
+  void RunSecond(const std::function<double()>& run) { second_.push_back(run()); }
 
   size_t count() const { return first_.size(); }
   double seconds() const;  // the sum for both
@@ -35,14 +35,14 @@ class Turns {
   // Runs, seconds and milliseconds of each; "ratio": the second's median divided by the first's, and percentiles of the
   // ratios within turns. If the runs of a turn are of different work, the ratio is that of the total seconds, without
   // percentiles.
-  OrderedJson Told(bool same_work = true) const;
+  OrderedJson Json(bool same_work = true) const;
 
  private:
   std::vector<double> first_, second_;
 };
 
-// Formats the result of Told() for people, with the names of both.
-std::string TurnsText(const OrderedJson& told, const std::string& first, const std::string& second);
+// Formats the result of Json() for people, with the names of both.
+std::string AlternatingRunsText(const OrderedJson& told, const std::string& first, const std::string& second);
 
 }  // namespace fovea::tools
 

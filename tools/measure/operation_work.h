@@ -11,7 +11,7 @@ namespace fovea::tools {
 
 // For each operation, the query-key pairs whose score is computed, in all heads (fovea_session_get_step_pairs); 0 for
 // operations other than attention, and while the rows are unknown.
-inline std::vector<uint64_t> StepPairs(const Model& model, const Session& session) {
+inline std::vector<uint64_t> OperationPairs(const Model& model, const Session& session) {
   std::vector<uint64_t> pairs(model.Program(session.request().program).step_count);
   for (uint32_t i = 0; i < pairs.size(); ++i) fovea_session_get_step_pairs(session.get(), i, &pairs[i]);
   return pairs;
@@ -19,7 +19,7 @@ inline std::vector<uint64_t> StepPairs(const Model& model, const Session& sessio
 
 // Floating point operations of each operation for the bound segments. Rows that a run selects are counted after that
 // run.
-inline std::vector<double> StepFlops(const Model& model, const Session& session) {
+inline std::vector<double> OperationFlops(const Model& model, const Session& session) {
   const uint32_t program = session.request().program;
   std::vector<double> flops(model.Program(program).step_count);
   for (uint32_t i = 0; i < flops.size(); ++i) {

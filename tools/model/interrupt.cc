@@ -39,7 +39,7 @@ Interrupt::~Interrupt() {
 
 bool Interrupt::Happened() { return happened; }
 
-void Interrupt::Again() {
+void Interrupt::Rearm() {
   happened = false;
   const struct sigaction action = Once();
   sigaction(SIGINT, &action, nullptr);

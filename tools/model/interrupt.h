@@ -21,7 +21,7 @@ class Interrupt {
 
   static bool Happened();
   // Clears the state and catches the next one.
-  void Again();
+  void Rearm();
 
   // Sets the sessions to cancel on an interrupt, until the next call. Null: none.
   static void Watch(fovea_session* decode, fovea_session* draft);

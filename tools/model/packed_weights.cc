@@ -9,7 +9,7 @@ namespace fovea::tools {
 namespace {
 
 // The library's name of a target: null for the host.
-const char* NameOf(const std::string& target) { return target == kHost ? nullptr : target.c_str(); }
+const char* NameOf(const std::string& target) { return target == kHostTarget ? nullptr : target.c_str(); }
 
 BlobPacked Section(const Model& model, const std::string& target) {
   BlobPacked packed;
@@ -27,26 +27,26 @@ BlobPacked Section(const Model& model, const std::string& target) {
 }  // namespace
 
 std::vector<std::string> PackTargets() {
-  std::vector<std::string> targets = {kHost};
+  std::vector<std::string> targets = {kHostTarget};
   for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) targets.push_back(fovea_pack_get_target(i));
   return targets;
 }
 
-std::vector<BlobPacked> Pack(const void* blob, uint64_t size, const std::string& name,
-                             const std::vector<std::string>& targets) {
+std::vector<BlobPacked> PackWeights(const void* blob, uint64_t size, const std::string& name,
+                                    const std::vector<std::string>& targets) {
   // Packing for other targets reads the weights in place. The checksum is verified once.
   const Model in_place(blob, size, name, {FOVEA_BACKEND_HIGHWAY, false});
   std::vector<BlobPacked> sections;
   for (const std::string& target : targets) {
-    BlobPacked packed = target == kHost ? Section(Model(blob, size, name, {FOVEA_BACKEND_DEFAULT, true}), target)
-                                        : Section(in_place, target);
+    BlobPacked packed = target == kHostTarget ? Section(Model(blob, size, name, {FOVEA_BACKEND_DEFAULT, true}), target)
+                                              : Section(in_place, target);
     const auto same = [&](const BlobPacked& other) { return other.layout == packed.layout; };
     if (std::none_of(sections.begin(), sections.end(), same)) sections.push_back(std::move(packed));
   }
   return sections;
 }
 
-std::vector<std::string> TargetsOf(const Model& model, uint64_t layout) {
+std::vector<std::string> TargetsWithLayout(const Model& model, uint64_t layout) {
   std::vector<std::string> targets;
   for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
     uint64_t size = 0, found = 0;

@@ -11,18 +11,18 @@
 namespace fovea::tools {
 
 // Name of the host among the targets.
-inline constexpr const char kHost[] = "host";
+inline constexpr const char kHostTarget[] = "host";
 
-// All targets: kHost and the targets that the library knows.
+// All targets: kHostTarget and the targets that the library knows.
 std::vector<std::string> PackTargets();
 
 // Packs for each target; targets of equal layout share one section. `blob` outlives the call, is aligned to 64 bytes
 // and is verified; `name` begins messages. A section without bytes: no weights can be packed.
-std::vector<BlobPacked> Pack(const void* blob, uint64_t size, const std::string& name,
-                             const std::vector<std::string>& targets);
+std::vector<BlobPacked> PackWeights(const void* blob, uint64_t size, const std::string& name,
+                                    const std::vector<std::string>& targets);
 
-// The targets other than kHost whose layout is that of this section.
-std::vector<std::string> TargetsOf(const Model& model, uint64_t layout);
+// The targets other than kHostTarget whose layout is that of this section.
+std::vector<std::string> TargetsWithLayout(const Model& model, uint64_t layout);
 
 }  // namespace fovea::tools
 

@@ -147,18 +147,18 @@ std::vector<uint32_t> Session::Lengths(uint32_t space) const {
   return lengths;
 }
 
-fovea_attention_map Session::Weights(uint32_t tap) const {
+fovea_attention_map Session::AttentionMap(uint32_t tap) const {
   fovea_error error = {};
   fovea_attention_map weights = Sized<fovea_attention_map>();
   Check(fovea_session_get_attention_map(session_, tap, &weights, &error), error, fmt::format("tap {}", tap));
   return weights;
 }
 
-SparseWeights Session::Sparse(uint32_t tap) const {
-  const fovea_attention_map weights = Weights(tap);
+SparseAttentionMap Session::SparseMap(uint32_t tap) const {
+  const fovea_attention_map weights = AttentionMap(tap);
   std::vector<uint64_t> offsets(static_cast<size_t>(weights.rows) * weights.heads + 1);
   std::vector<uint32_t> keys(weights.entries);
-  SparseWeights sparse;
+  SparseAttentionMap sparse;
   sparse.values.resize(weights.entries);
   fovea_sparse_map arrays = {};
   arrays.struct_size = sizeof(arrays);

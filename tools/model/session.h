@@ -46,7 +46,7 @@ struct Matrix {
 
 // A sparse tap, line by line, copied from a session: line r * heads + h is tapped row r, tapped head h; keys are rows
 // of the key space.
-struct SparseWeights {
+struct SparseAttentionMap {
   std::vector<int64_t> row_offsets, keys;
   std::vector<float> values;
 };
@@ -78,8 +78,8 @@ class Session {
   // Segment lengths of a space; empty before the run that selects its rows.
   std::vector<uint32_t> Lengths(uint32_t space) const;
   // `tap`: index in the request's taps.
-  fovea_attention_map Weights(uint32_t tap) const;
-  SparseWeights Sparse(uint32_t tap) const;
+  fovea_attention_map AttentionMap(uint32_t tap) const;
+  SparseAttentionMap SparseMap(uint32_t tap) const;
 
  private:
   // View of an input's rows; checks the number of entries and whether they are ids or numbers.

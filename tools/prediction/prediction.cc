@@ -137,7 +137,7 @@ class Said {
  public:
   Said(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
-    RefuseWriters(model);
+    RefuseGenerators(model);
     if (options.sparse && task_ != Task::kMaskedWords)
       Fail("{}: is not a masked language model, so it has no word weights; leave out --sparse", model.name());
     if (options.dimensions != 0 && task_ != Task::kEmbedding)
@@ -175,7 +175,7 @@ class Said {
 
 }  // namespace
 
-void RefuseWriters(const Model& model) {
+void RefuseGenerators(const Model& model) {
   const char* task = model.Metadata("task");
   const std::string name = task == nullptr ? "" : task;
   if (name == "causal-lm") {
@@ -246,7 +246,7 @@ Matrix Cut(const Matrix& whole, uint32_t dimensions) {
 }  // namespace
 
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
-  RefuseWriters(model);
+  RefuseGenerators(model);
   if (TaskOf(model, session.request().program) != Task::kEmbedding) {
     Fail(
         "{}: its output 'logits' holds scores of classes or words, not an embedding; fovea convert --task embedding "
@@ -282,7 +282,7 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens,
                     const PredictionOptions& options) {
   const Said said(model, session, options);
-  const Matrix weights = options.sparse ? SparseWeightsOf(model, session, tokens) : Matrix();
+  const Matrix weights = options.sparse ? WordWeights(model, session, tokens) : Matrix();
   OrderedJson predictions = OrderedJson::array();
   uint32_t first = 0;  // row of the text's first token
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -315,8 +315,8 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   return predictions;
 }
 
-void PredictWholes(const Model& model, const Session& session, const PredictionOptions& options,
-                   std::vector<OrderedJson>& entries) {
+void PredictMedia(const Model& model, const Session& session, const PredictionOptions& options,
+                  std::vector<OrderedJson>& entries) {
   const Said said(model, session, options);
   if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
     Fail("{}: the program has no output for a whole sound or image", model.name());

@@ -46,8 +46,8 @@ std::string ClassName(const Model& model, uint32_t index);
 bool ChoosesOneClass(const Model& model, uint32_t classes);
 
 // Fails for a model that generates text: next-token scores are not classes, and the values that an encoder passes to a
-// decoder are not an embedding. Predict and PredictWholes also check it; checking earlier saves a run.
-void RefuseWriters(const Model& model);
+// decoder are not an embedding. Predict and PredictMedia also check it; checking earlier saves a run.
+void RefuseGenerators(const Model& model);
 
 // One entry per text, as --json prints it.
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
@@ -55,8 +55,8 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
                     const PredictionOptions& options);
 
 // Same for sounds or images, in the order of `entries`, which describe them: classes or embeddings are added.
-void PredictWholes(const Model& model, const Session& session, const PredictionOptions& options,
-                   std::vector<OrderedJson>& entries);
+void PredictMedia(const Model& model, const Session& session, const PredictionOptions& options,
+                  std::vector<OrderedJson>& entries);
 
 // Prints one entry in readable form.
 void PrintPrediction(std::ostream& out, const OrderedJson& entry);

@@ -9,7 +9,7 @@
 
 namespace fovea::tools {
 
-Matrix SparseWeightsOf(const Model& model, const Session& session, const std::vector<Tokens>& tokens) {
+Matrix WordWeights(const Model& model, const Session& session, const std::vector<Tokens>& tokens) {
   const Matrix scores = ReadLogits(model, session);
   const std::optional<int32_t> padding = Tokenizer(model).PadId();
   Matrix weights{static_cast<uint32_t>(tokens.size()), scores.width,

@@ -10,7 +10,7 @@ namespace fovea::tools {
 
 // One row per text, a weight for each word of the vocabulary: the maximum of log(1 + relu(score)) over all tokens of
 // the text, including special ones but not padding (Formal et al., arXiv 2109.10086). Most are 0.
-Matrix SparseWeightsOf(const Model& model, const Session& session, const std::vector<Tokens>& tokens);
+Matrix WordWeights(const Model& model, const Session& session, const std::vector<Tokens>& tokens);
 
 }  // namespace fovea::tools
 

@@ -8,7 +8,7 @@
 
 namespace fovea::tools {
 
-bool EarlierStep::operator()(const std::string& a, const std::string& b) const {
+bool EarlierRun::operator()(const std::string& a, const std::string& b) const {
   const auto parts = [](const std::string& name) {
     const size_t mark = name.rfind('#');
     return std::make_pair(name.substr(0, mark), mark == std::string::npos ? 0 : strtoul(&name[mark + 1], nullptr, 10));

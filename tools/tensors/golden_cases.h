@@ -18,10 +18,10 @@ struct GoldenCase {
   StoredTensors in, out;
 };
 // Orders the runs of a case.
-struct EarlierStep {
+struct EarlierRun {
   bool operator()(const std::string& a, const std::string& b) const;
 };
-using GoldenCases = std::map<std::string, GoldenCase, EarlierStep>;
+using GoldenCases = std::map<std::string, GoldenCase, EarlierRun>;
 GoldenCases CasesOf(const StoredTensors& golden);
 // Finds a case or one run of it; fails with the list of names if there is none.
 const GoldenCase& FindCase(const GoldenCases& cases, const std::string& name);

@@ -22,7 +22,7 @@ bool IsInteger(ElementType type) {
          type == ElementType::kI8 || type == ElementType::kU8 || type == ElementType::kBool;
 }
 
-std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
+std::vector<int32_t> ToIds(const std::string& name, const StoredTensor& tensor) {
   if (!IsInteger(tensor.type)) Fail("{}: type {}, expected integers", name, ElementName(tensor.type));
   const std::vector<int64_t> wide = ToIntegers(tensor);
   std::vector<int32_t> ids(wide.size());
@@ -34,8 +34,8 @@ std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor) {
   return ids;
 }
 
-std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors) {
-  std::map<uint32_t, Given> given;
+std::map<uint32_t, NamedTensor> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors) {
+  std::map<uint32_t, NamedTensor> given;
   for (const auto& [name, tensor] : tensors) {
     if (name == "attention_mask" || IsSegments(name)) continue;
     const std::optional<uint32_t> value = model.FindValue(program, name);

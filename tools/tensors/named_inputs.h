@@ -17,17 +17,17 @@ namespace fovea::tools {
 inline constexpr char kSegments[] = "segments.";
 inline bool IsSegments(const std::string& name) { return name.rfind(kSegments, 0) == 0; }
 
-struct Given {
+struct NamedTensor {
   std::string name;
   const StoredTensor* tensor;
 };
 
 // By input value, without attention_mask and segments. Fails with the name of a tensor that matches no input.
-std::map<uint32_t, Given> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors);
+std::map<uint32_t, NamedTensor> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors);
 
 bool IsInteger(ElementType type);
 // Converts to int32; fails for other types and values that do not fit.
-std::vector<int32_t> Ids(const std::string& name, const StoredTensor& tensor);
+std::vector<int32_t> ToIds(const std::string& name, const StoredTensor& tensor);
 
 }  // namespace fovea::tools
 

@@ -34,7 +34,7 @@ std::vector<uint64_t> SegmentShape(const Model& model, uint32_t program, const s
 class RowByRow {
  public:
   // Metadata "layout.<input>" names these inputs.
-  RowByRow(const Model& model, uint32_t program, std::map<uint32_t, Given>& given) {
+  RowByRow(const Model& model, uint32_t program, std::map<uint32_t, NamedTensor>& given) {
     for (auto& [value, input] : given) {
       const char* layout = model.ProgramMetadata(program, fmt::format("layout.{}", model.Value(program, value).name));
       if (layout != nullptr && strcmp(layout, "channels_first") == 0) Turn(&input);
@@ -47,7 +47,7 @@ class RowByRow {
     StoredTensor tensor;
   };
 
-  void Turn(Given* input) {
+  void Turn(NamedTensor* input) {
     const StoredTensor& stored = *input->tensor;
     if (stored.shape.size() < 2 || stored.shape.size() > 3) {
       Fail("{}: shape {}, expected [batch, channels, rows] or [channels, rows]", input->name, ShapeText(stored.shape));
@@ -158,7 +158,7 @@ Segments Placement(const Model& model, const Batch& batch, uint32_t space, const
 
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
   if (IsRagged(tensors)) return RaggedBatch(model, program, tensors);
-  std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
+  std::map<uint32_t, NamedTensor> given = MatchInputs(model, program, tensors);
   const RowByRow row_by_row(model, program, given);
   Batch batch;
 
@@ -214,7 +214,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
       for (const uint32_t length : segments->second.lengths) rows += length;
       batch.ids[value].assign(rows, *id);
     } else if (info.type == FOVEA_TYPE_I32) {
-      batch.ids[value] = Pick(Ids(input->second.name, *input->second.tensor), segments_of[info.space], info.width);
+      batch.ids[value] = Pick(ToIds(input->second.name, *input->second.tensor), segments_of[info.space], info.width);
     } else {
       batch.numbers[value] = Pick(ToFloats(*input->second.tensor), segments_of[info.space], info.width);
     }
@@ -262,7 +262,7 @@ class Places {
   uint32_t front_ = 0;
 };
 
-PaddedTensor LaidOut(const Model& model, uint32_t program, const PaddedTensor& value) {
+OutputTensor LaidOut(const Model& model, uint32_t program, const OutputTensor& value) {
   const char* words = model.ProgramMetadata(program, "layout." + value.name);
   if (words == nullptr) return value;
   std::istringstream text(words);
@@ -277,7 +277,7 @@ PaddedTensor LaidOut(const Model& model, uint32_t program, const PaddedTensor& v
   }
   const uint64_t width = value.shape[2];
   if (last) return {value.name, {value.shape[0], rows, columns, width}, value.values, value.valid};
-  PaddedTensor out{value.name, {value.shape[0], width, rows, columns}, value.values, value.valid};
+  OutputTensor out{value.name, {value.shape[0], width, rows, columns}, value.values, value.valid};
   for (size_t i = 0; i < out.values.size(); ++i) {
     const uint64_t picture = i / (places * width), channel = i / places % width, place = i % places;
     const uint64_t from = (picture * places + place) * width + channel;
@@ -289,12 +289,12 @@ PaddedTensor LaidOut(const Model& model, uint32_t program, const PaddedTensor& v
 
 }  // namespace
 
-PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
+OutputTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name) {
   if (batch.ragged) return RaggedValue(session, value, name);
   const uint32_t space = model.Value(session.request().program, value).space;
   const Matrix matrix = session.Output(value);
-  PaddedTensor out{name, {matrix.rows, matrix.width}, matrix.values, {}};
+  OutputTensor out{name, {matrix.rows, matrix.width}, matrix.values, {}};
   if (model.Space(space).parent == FOVEA_NONE) {
     out.valid.assign(out.values.size(), 1);
     return out;
@@ -316,10 +316,10 @@ PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch
   return LaidOut(model, session.request().program, out);
 }
 
-PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
+OutputTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
                              const std::string& name) {
   if (batch.ragged) return RaggedAttention(model, session, tap, name);
-  const fovea_attention_map weights = session.Weights(tap);
+  const fovea_attention_map weights = session.AttentionMap(tap);
   const auto place = [&](uint32_t space) {
     // A query per segment of the keys (attention pooling) is a segment of one row.
     if (model.Space(space).parent == FOVEA_NONE && space != weights.key_space) {
@@ -330,7 +330,7 @@ PaddedTensor PaddedAttention(const Model& model, const Session& session, const B
   const Segments queries = place(weights.query_space), keys = place(weights.key_space);
   const size_t count = queries.lengths.size(), heads = weights.heads;
   if (keys.lengths.size() != count) Fail("{}: {} segments of queries, {} of keys", name, count, keys.lengths.size());
-  PaddedTensor out{name, {count, heads, queries.padded, keys.padded}, {}, {}};
+  OutputTensor out{name, {count, heads, queries.padded, keys.padded}, {}, {}};
   out.values.assign(count * heads * queries.padded * keys.padded, 0.0f);
   out.valid.assign(out.values.size(), 0);
   size_t row = 0;

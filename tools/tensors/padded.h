@@ -22,7 +22,7 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
 // Whether a program has an input for a tensor of this name.
 bool TakesInput(const Model& model, uint32_t program, const std::string& name);
 
-struct PaddedTensor {
+struct OutputTensor {
   std::string name;
   std::vector<uint64_t> shape;
   std::vector<float> values;   // zero at padding
@@ -33,10 +33,10 @@ struct PaddedTensor {
 // "channels_first ROWS COLUMNS": segments are images, row by row, and become [batch, width, ROWS, COLUMNS]; or
 // "channels_last ROWS COLUMNS": [batch, ROWS, COLUMNS, width]. "layout.<space>" can be "front_last N": the first N rows
 // of each segment are put last, here and in attention maps.
-PaddedTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
+OutputTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
                          const std::string& name);
 // [batch, heads, queries, keys]; `tap` is the index of a dense tap of all rows.
-PaddedTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
+OutputTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
                              const std::string& name);
 
 }  // namespace fovea::tools

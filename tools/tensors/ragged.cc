@@ -22,14 +22,14 @@ uint32_t FindSpace(const Model& model, const std::string& name) {
 std::vector<uint32_t> LengthsOf(const std::string& name, const StoredTensor& tensor) {
   if (tensor.shape.size() != 1) Fail("{}: shape {}, expected [segments]", name, ShapeText(tensor.shape));
   std::vector<uint32_t> lengths;
-  for (const int32_t length : Ids(name, tensor)) {
+  for (const int32_t length : ToIds(name, tensor)) {
     if (length < 0) Fail("{}: {} is not a length", name, length);
     lengths.push_back(static_cast<uint32_t>(length));
   }
   return lengths;
 }
 
-uint32_t RowsOf(const Given& input, uint32_t width) {
+uint32_t RowsOf(const NamedTensor& input, uint32_t width) {
   const std::vector<uint64_t>& shape = input.tensor->shape;
   const bool fits = (shape.size() == 1 && width == 1) || (shape.size() == 2 && shape[1] == width);
   if (!fits || shape[0] > INT32_MAX) {
@@ -89,7 +89,7 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
   for (const auto& [name, tensor] : tensors) {
     if (IsSegments(name)) AddFixed(model, name, tensor, &batch);
   }
-  const std::map<uint32_t, Given> given = MatchInputs(model, program, tensors);
+  const std::map<uint32_t, NamedTensor> given = MatchInputs(model, program, tensors);
   for (const auto& [value, input] : given) {
     const fovea_value_info info = model.Value(program, value);
     for (uint32_t space = info.space; space != FOVEA_NONE; space = model.Space(space).parent) {
@@ -106,7 +106,7 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
                   MakeSegments(std::vector<uint32_t>(rows / space.max_segment_rows, space.max_segment_rows)), &batch);
     }
     if (info.type == FOVEA_TYPE_I32) {
-      batch.ids[value] = Ids(input.name, *input.tensor);
+      batch.ids[value] = ToIds(input.name, *input.tensor);
     } else {
       batch.numbers[value] = ToFloats(*input.tensor);
     }
@@ -118,20 +118,20 @@ Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& ten
   return batch;
 }
 
-PaddedTensor RaggedValue(const Session& session, uint32_t value, const std::string& name) {
+OutputTensor RaggedValue(const Session& session, uint32_t value, const std::string& name) {
   const Matrix matrix = session.Output(value);
   return {name, {matrix.rows, matrix.width}, matrix.values, std::vector<uint8_t>(matrix.values.size(), 1)};
 }
 
-PaddedTensor RaggedAttention(const Model& model, const Session& session, uint32_t tap, const std::string& name) {
-  const fovea_attention_map weights = session.Weights(tap);
+OutputTensor RaggedAttention(const Model& model, const Session& session, uint32_t tap, const std::string& name) {
+  const fovea_attention_map weights = session.AttentionMap(tap);
   const std::vector<uint32_t> keys = session.Lengths(weights.key_space);
   std::vector<uint32_t> queries = session.Lengths(weights.query_space);
   // One query for each segment of keys, if the keys' space is a child of the queries'.
   if (model.Space(weights.key_space).parent == weights.query_space) queries.assign(weights.rows, 1);
   if (queries.size() != keys.size()) Fail("{}: {} segments of queries, {} of keys", name, queries.size(), keys.size());
   const uint64_t longest = keys.empty() ? 0 : *std::max_element(keys.begin(), keys.end());
-  PaddedTensor out{name, {weights.rows, weights.heads, longest}, {}, {}};
+  OutputTensor out{name, {weights.rows, weights.heads, longest}, {}, {}};
   const size_t lines = size_t{weights.rows} * weights.heads;
   out.values.assign(lines * longest, 0.0f);
   out.valid.assign(lines * longest, 0);

@@ -17,9 +17,9 @@ bool IsRagged(const StoredTensors& tensors);
 Batch RaggedBatch(const Model& model, uint32_t program, const StoredTensors& tensors);
 
 // [rows, width]
-PaddedTensor RaggedValue(const Session& session, uint32_t value, const std::string& name);
+OutputTensor RaggedValue(const Session& session, uint32_t value, const std::string& name);
 // [query rows, heads, longest key segment]: keys count from the beginning of the query's segment.
-PaddedTensor RaggedAttention(const Model& model, const Session& session, uint32_t tap, const std::string& name);
+OutputTensor RaggedAttention(const Model& model, const Session& session, uint32_t tap, const std::string& name);
 
 }  // namespace fovea::tools
 

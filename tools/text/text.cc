@@ -249,7 +249,7 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
   const uint32_t limit = LimitOf(model, program, max_length);
   if (ReadsDocuments(model, program)) return tokenizer.EncodeDocument(text, limit, wrapped);
   Tokens tokens = tokenizer.Encode(text, limit);
-  FillUp(model, program, &tokens);
+  PadTokens(model, program, &tokens);
   return tokens;
 }
 
@@ -257,7 +257,7 @@ Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t pr
                      const std::string& second, uint32_t max_length) {
   if (ReadsDocuments(model, program)) Fail("{}: reads documents, not pairs of texts", model.name());
   Tokens tokens = tokenizer.EncodePair(first, second, LimitOf(model, program, max_length));
-  FillUp(model, program, &tokens);
+  PadTokens(model, program, &tokens);
   return tokens;
 }
 
@@ -280,7 +280,7 @@ bool PadsLeft(const Model& model, uint32_t program) {
 
 }  // namespace
 
-void FillUp(const Model& model, uint32_t program, Tokens* tokens) {
+void PadTokens(const Model& model, uint32_t program, Tokens* tokens) {
   const fovea_space_info space = model.Space(TokenSpace(model, program));
   const char* pad_to = model.ProgramMetadata(program, "pad_to");
   const size_t count = tokens->ids.size();

@@ -84,7 +84,7 @@ Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t pr
 // Pads after the tokens if all texts of a program have one length, or if metadata "pad_to" states the length to which
 // texts were padded in training. Fails if the length is fixed and there are more tokens, or the model has no padding
 // token.
-void FillUp(const Model& model, uint32_t program, Tokens* tokens);
+void PadTokens(const Model& model, uint32_t program, Tokens* tokens);
 
 Batch BatchFromTokens(const Model& model, uint32_t program, const std::vector<Tokens>& texts);
 

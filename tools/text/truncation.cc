@@ -19,11 +19,11 @@ std::string Amount(uint64_t tokens, uint64_t sentences) {
 
 }  // namespace
 
-Cuts::Cuts(const std::vector<Tokens>& texts) {
+Truncations::Truncations(const std::vector<Tokens>& texts) {
   for (const Tokens& tokens : texts) Add(tokens);
 }
 
-void Cuts::Add(uint64_t tokens, uint64_t sentences) {
+void Truncations::Add(uint64_t tokens, uint64_t sentences) {
   ++texts_;
   if (tokens == 0 && sentences == 0) return;
   ++cut_;
@@ -32,26 +32,26 @@ void Cuts::Add(uint64_t tokens, uint64_t sentences) {
   if (first_.size() < kNamed) first_.push_back({texts_, tokens, sentences});
 }
 
-std::string Cuts::Line() const {
+std::string Truncations::Line() const {
   const std::string whose = texts_ == 1 ? "the text is" : fmt::format("{} of {} texts are", cut_, texts_);
   std::string line = whose + " longer than the model reads; left out: " + Amount(tokens_, sentences_);
   if (texts_ == 1) return line;
   std::string named;
-  for (const Cut& cut : first_) {
+  for (const Truncation& cut : first_) {
     named += fmt::format("{}text {}: {}", named.empty() ? "" : ", ", cut.number, Amount(cut.tokens, cut.sentences));
   }
   return fmt::format("{} ({}{})", line, named, cut_ > first_.size() ? ", ..." : "");
 }
 
-OrderedJson Cuts::Json() const {
+OrderedJson Truncations::Json() const {
   OrderedJson json = {{"texts", cut_}, {"tokens", tokens_}};
   if (sentences_ != 0) json["sentences"] = sentences_;
   json["note"] = Line();
   return json;
 }
 
-void Report(const Cuts& cuts, std::ostream& err) {
-  if (cuts.any()) err << "fovea: " << cuts.Line() << "\n";
+void PrintTruncations(const Truncations& truncations, std::ostream& err) {
+  if (truncations.any()) err << "fovea: " << truncations.Line() << "\n";
 }
 
 }  // namespace fovea::tools

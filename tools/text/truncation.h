@@ -14,10 +14,10 @@
 
 namespace fovea::tools {
 
-class Cuts {
+class Truncations {
  public:
-  Cuts() = default;
-  explicit Cuts(const std::vector<Tokens>& texts);
+  Truncations() = default;
+  explicit Truncations(const std::vector<Tokens>& texts);
 
   // Adds the next text, with the numbers of its dropped tokens and (for a document) sentences.
   void Add(const Tokens& tokens) { Add(tokens.dropped, tokens.dropped_sentences); }
@@ -30,15 +30,15 @@ class Cuts {
   OrderedJson Json() const;
 
  private:
-  struct Cut {
+  struct Truncation {
     uint64_t number, tokens, sentences;  // text number, from 1
   };
   uint64_t texts_ = 0, cut_ = 0, tokens_ = 0, sentences_ = 0;
-  std::vector<Cut> first_;
+  std::vector<Truncation> first_;
 };
 
 // Prints the line on standard error if a text was truncated.
-void Report(const Cuts& cuts, std::ostream& err);
+void PrintTruncations(const Truncations& truncations, std::ostream& err);
 
 }  // namespace fovea::tools
 
