@@ -9,6 +9,7 @@
 #include "tests/support/paths.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/graph_json.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
 #include "tools/model/session.h"
 

@@ -18,7 +18,7 @@
 #include "tools/convert/convert.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/quantize.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 namespace {

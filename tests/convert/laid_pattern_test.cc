@@ -11,7 +11,7 @@
 #include "tools/convert/loaded_blob.h"
 #include "tools/model/batch.h"
 #include "tools/model/session.h"
-#include "tools/text/text.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -14,9 +14,10 @@
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
 #include "tools/model/session.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 namespace {

@@ -9,7 +9,9 @@
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
 #include "tools/measure/operation_work.h"
-#include "tools/tensors/padded.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,7 +6,9 @@
 #include "tests/golden/text_pieces.h"
 #include "tools/check/golden_check.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -8,6 +8,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/convert/description.h"
 #include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -17,11 +17,11 @@
 #include "tests/support/paths.h"
 #include "tools/convert/convert.h"
 #include "tools/measure/distance.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/model.h"
 #include "tools/model/session.h"
 #include "tools/safetensors/safetensors.h"
-#include "tools/tensors/padded.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 

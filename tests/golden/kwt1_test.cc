@@ -5,6 +5,7 @@
 #include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
 #include "tools/convert/graph_json.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/prediction/prediction.h"
 #include "tools/sound/resample.h"

@@ -11,6 +11,7 @@
 #include "tools/base/json.h"
 #include "tools/base/mapped_file.h"
 #include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -12,6 +12,7 @@
 #include "tools/check/golden_check.h"
 #include "tools/convert/description.h"
 #include "tools/model/batch.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

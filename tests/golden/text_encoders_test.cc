@@ -11,6 +11,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/check/golden_check.h"
 #include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
 #include "tools/safetensors/safetensors.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 namespace {

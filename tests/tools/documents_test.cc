@@ -10,7 +10,7 @@
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
 #include "tools/model/session.h"
-#include "tools/text/text.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

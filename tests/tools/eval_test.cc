@@ -17,6 +17,7 @@
 #include "tools/eval/metrics.h"
 #include "tools/model/interrupt.h"
 #include "tools/prediction/prediction.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

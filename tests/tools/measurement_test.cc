@@ -10,6 +10,7 @@
 #include "ports/inputs.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
 
 namespace fovea::test {

@@ -11,6 +11,7 @@
 #include "tools/check/golden_check.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/graph_json.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -15,6 +15,7 @@
 #include "tools/eval/metrics.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

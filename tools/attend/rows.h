@@ -13,7 +13,7 @@
 #include "tools/attend/record.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/model/session.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

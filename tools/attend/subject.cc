@@ -9,7 +9,8 @@
 #include "tools/base/fail.h"
 #include "tools/image/png.h"
 #include "tools/tensors/golden_cases.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/text/text_inputs.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {

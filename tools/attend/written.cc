@@ -10,6 +10,7 @@
 #include "tools/generate/defaults.h"
 #include "tools/generate/room.h"
 #include "tools/generate/sound_chunks.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

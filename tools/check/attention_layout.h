@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 

@@ -7,6 +7,8 @@
 
 #include "tools/base/fail.h"
 #include "tools/check/attention_layout.h"
+#include "tools/tensors/named_inputs.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 namespace {

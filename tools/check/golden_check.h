@@ -9,7 +9,7 @@
 
 #include "tools/model/model.h"
 #include "tools/tensors/golden_cases.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 

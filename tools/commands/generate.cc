@@ -17,6 +17,7 @@
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/model/interrupt.h"
+#include "tools/text/text_inputs.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {

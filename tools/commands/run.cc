@@ -14,7 +14,9 @@
 #include "tools/prediction/prediction.h"
 #include "tools/run/explanation.h"
 #include "tools/run/results.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/tensors/padded_outputs.h"
+#include "tools/text/text_inputs.h"
 #include "tools/text/text_run.h"
 #include "tools/text/truncation.h"
 

@@ -14,7 +14,7 @@
 #include "tools/commands/commands.h"
 #include "tools/convert/text/build.h"
 #include "tools/text/chat_format.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {

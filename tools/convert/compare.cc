@@ -10,6 +10,7 @@
 #include "tools/convert/samples.h"
 #include "tools/measure/alternating_runs.h"
 #include "tools/measure/distance.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
 #include "tools/model/library_error.h"
 #include "tools/model/model.h"

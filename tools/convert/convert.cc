@@ -24,6 +24,7 @@
 #include "tools/convert/text/build.h"
 #include "tools/convert/vocabulary_check.h"
 #include "tools/model/packed_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -5,8 +5,8 @@
 #include "tools/base/fail.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
-#include "tools/tensors/padded.h"
-#include "tools/text/text.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/text/text_inputs.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {

@@ -14,7 +14,7 @@
 #include "tools/measure/alternating_runs.h"
 #include "tools/model/interrupt.h"
 #include "tools/model/library_error.h"
-#include "tools/text/text.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,6 +7,7 @@
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tools/model/batch.h"
 #include "tools/prediction/prediction.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {

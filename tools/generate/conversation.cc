@@ -7,6 +7,7 @@
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/room.h"
 #include "tools/model/library_error.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,7 +7,7 @@
 #include "tools/base/json.h"
 #include "tools/generate/defaults.h"
 #include "tools/model/interrupt.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 

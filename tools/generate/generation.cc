@@ -6,6 +6,7 @@
 #include "tools/generate/generator.h"
 #include "tools/generate/room.h"
 #include "tools/model/library_error.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

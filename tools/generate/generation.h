@@ -13,7 +13,7 @@
 #include "tools/generate/text_stream.h"
 #include "tools/generate/token_rules.h"
 #include "tools/model/batch.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

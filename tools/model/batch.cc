@@ -6,11 +6,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
-#include <set>
 
 #include "tools/base/fail.h"
-#include "tools/media/sound_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -24,42 +21,21 @@ std::vector<uint32_t> ValuesOf(const Model& model, uint32_t program, uint32_t ro
   return values;
 }
 
-uint32_t Sum(const std::vector<uint32_t>& lengths) {
-  const uint64_t sum = std::accumulate(lengths.begin(), lengths.end(), uint64_t{0});
-  if (sum > UINT32_MAX) Fail("{} rows exceed the limit of 2^32 - 1", sum);
-  return static_cast<uint32_t>(sum);
-}
-
-// Adds the ancestors of a space of `rows` rows: rows are divided among as few parent rows as possible, or one each if
-// another input space needs as many segments there (`parents`: the parents of input spaces).
-void AddParents(const Model& model, uint32_t space, uint32_t rows, const std::set<uint32_t>& parents, Batch* batch) {
-  for (uint32_t parent = model.Space(space).parent; parent != FOVEA_NONE; parent = model.Space(parent).parent) {
-    const fovea_space_info info = model.Space(parent);
-    if (info.is_input == 0 || info.parent == FOVEA_NONE) return;
-    std::vector<uint32_t> lengths(rows / info.max_segment_rows, info.max_segment_rows);
-    if (rows % info.max_segment_rows != 0) lengths.push_back(rows % info.max_segment_rows);
-    if (parents.count(info.parent) != 0) lengths.assign(rows, 1);
-    rows = static_cast<uint32_t>(lengths.size());
-    batch->spaces[parent] = MakeSegments(lengths);
-  }
-}
-
-// Number of segments of a space with segments of fixed length, where texts (images, ...) are rows of its root.
-size_t SegmentsOf(const Model& model, uint32_t space, size_t texts) {
-  const uint32_t parent = model.Space(space).parent;
-  if (parent == FOVEA_NONE || model.Space(parent).is_input != 0) return texts;
-  return SegmentsOf(model, parent, texts) * model.Space(parent).max_segment_rows;
-}
-
 uint32_t Longest(const std::vector<uint32_t>& lengths) {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
 
 }  // namespace
 
+uint32_t RowCount(const std::vector<uint32_t>& lengths) {
+  const uint64_t sum = std::accumulate(lengths.begin(), lengths.end(), uint64_t{0});
+  if (sum > UINT32_MAX) Fail("{} rows exceed the limit of 2^32 - 1", sum);
+  return static_cast<uint32_t>(sum);
+}
+
 uint64_t Batch::Rows() const {
   uint64_t rows = 0;
-  for (const auto& [space, segments] : spaces) rows += Sum(segments.lengths);
+  for (const auto& [space, segments] : spaces) rows += RowCount(segments.lengths);
   return rows;
 }
 
@@ -113,7 +89,7 @@ std::optional<int32_t> DefaultId(const Model& model, const fovea_value_info& inp
 std::vector<fovea_limit> ExactLimits(const Model& model, const Batch& batch) {
   std::map<uint32_t, fovea_limit> limits;
   for (const auto& [space, segments] : batch.spaces) {
-    const uint32_t rows = std::max(1u, Sum(segments.lengths)), longest = std::max(1u, Longest(segments.lengths));
+    const uint32_t rows = std::max(1u, RowCount(segments.lengths)), longest = std::max(1u, Longest(segments.lengths));
     const uint32_t parent = model.Space(space).parent;
     limits[space] = {space, rows, parent == FOVEA_NONE ? 0 : longest};
   }
@@ -146,61 +122,6 @@ Session SessionFor(const Model& model, const Batch& batch, SessionRequest reques
   Session session(model, request);
   Bind(batch, &session);
   return session;
-}
-
-Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths) {
-  Batch batch;
-  const std::vector<uint32_t> inputs = InputsOf(model, program);
-  std::set<uint32_t> spaces, parents;
-  for (const uint32_t value : inputs) {
-    const uint32_t space = model.Value(program, value).space;
-    spaces.insert(space);
-    parents.insert(model.Space(space).parent);
-  }
-  const std::optional<SoundInput> sound = FindSoundInput(model, program);
-  std::map<uint32_t, Segments> segments_of;
-  for (const uint32_t space : spaces) {
-    const fovea_space_info info = model.Space(space);
-    // Rows of a space whose children have inputs are the children's segments.
-    if (info.is_input == 0) {
-      segments_of[space] =
-          MakeSegments(std::vector<uint32_t>(SegmentsOf(model, space, lengths.size()), info.max_segment_rows));
-    } else if (parents.count(space) != 0) {
-      segments_of[space] = MakeSegments({static_cast<uint32_t>(lengths.size())});
-      continue;
-    } else {
-      segments_of[space] = MakeSegments(info.parent == FOVEA_NONE ? std::vector<uint32_t>{Sum(lengths)} : lengths);
-    }
-    if (sound && model.Value(program, sound->value).space == space) {
-      for (uint32_t& length : segments_of[space].lengths) length *= sound->rate / 100;
-    }
-    AddSegments(model, space, segments_of[space], &batch);
-    if (info.is_input != 0)
-      AddParents(model, space, static_cast<uint32_t>(segments_of[space].lengths.size()), parents, &batch);
-  }
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> number(-1, 1);
-  for (const uint32_t value : inputs) {
-    const fovea_value_info info = model.Value(program, value);
-    const Segments& segments = segments_of[info.space];
-    const size_t rows = Sum(segments.lengths);
-    if (info.type == FOVEA_TYPE_I32 && info.id_limit == 0) {
-      auto& marks = batch.ids[value];
-      for (const uint32_t length : segments.lengths) {
-        for (size_t i = 0; i < size_t{length} * info.width; ++i) marks.push_back(i < info.width ? 1 : 0);
-      }
-    } else if (info.type == FOVEA_TYPE_I32) {
-      std::uniform_int_distribution<int32_t> id(0, static_cast<int32_t>(std::max(1u, info.id_limit)) - 1);
-      auto& ids = batch.ids[value];
-      ids.resize(rows * info.width);
-      for (int32_t& i : ids) i = id(random);
-    } else {
-      auto& numbers = batch.numbers[value];
-      numbers.resize(rows * info.width);
-      for (float& x : numbers) x = number(random);
-    }
-  }
-  return batch;
 }
 
 }  // namespace fovea::tools

@@ -24,10 +24,13 @@ struct Batch {
   std::map<uint32_t, Segments> spaces;
   std::map<uint32_t, std::vector<int32_t>> ids;    // by value
   std::map<uint32_t, std::vector<float>> numbers;  // by value
-  bool ragged = false;  // read from tensors without padding; outputs then have none either (ragged.h)
+  bool ragged = false;  // read from tensors without padding; outputs then have none either (tensors/ragged.h)
 
   uint64_t Rows() const;  // in all spaces
 };
+
+// The sum of the lengths; fails if it does not fit a row number.
+uint32_t RowCount(const std::vector<uint32_t>& lengths);
 
 // Segments without padding on the left.
 Segments MakeSegments(std::vector<uint32_t> lengths);
@@ -50,12 +53,6 @@ void Bind(const Batch& batch, Session* session);
 
 // A session with exact limits for this batch, with the batch bound to it.
 Session SessionFor(const Model& model, const Batch& batch, SessionRequest request = {});
-
-// A synthetic batch for measurements. Segments have the given lengths in every input space that has a parent (a space
-// without one gets their sum); spaces with segments of fixed length get that number of segments, sounds 10 ms a row.
-// Ids and numbers come from a fixed sequence; marks (ids without a limit) are set on the first row of each segment.
-// If the parent is itself nested, its rows are divided among as few segments as possible.
-Batch SyntheticBatch(const Model& model, uint32_t program, const std::vector<uint32_t>& lengths);
 
 }  // namespace fovea::tools
 

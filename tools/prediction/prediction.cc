@@ -2,7 +2,6 @@
 #include "tools/prediction/prediction.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,15 +12,6 @@
 
 namespace fovea::tools {
 namespace {
-
-bool PerText(const Model& model, uint32_t program, uint32_t value) {
-  return model.Space(model.Value(program, value).space).parent == FOVEA_NONE;
-}
-
-std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name) {
-  const std::optional<uint32_t> value = model.FindValue(program, name);
-  return value && model.Value(program, *value).role == FOVEA_ROLE_OUTPUT ? value : std::nullopt;
-}
 
 std::vector<double> Softmax(const float* logits, uint32_t count) {
   const double most = *std::max_element(logits, logits + count);
@@ -42,22 +32,15 @@ std::vector<uint32_t> Best(const std::vector<double>& scores, uint32_t top) {
   return order;
 }
 
-constexpr char kManyLabels[] = "multi_label_classification";
-
-std::string ProblemType(const Model& model) {
-  const char* kind = model.Metadata("problem_type");
-  return kind == nullptr ? "" : kind;
-}
-
 OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uint32_t top) {
-  const std::string kind = ProblemType(model);
+  const ClassProblem problem = ClassProblemOf(model, count);
   OrderedJson classes = OrderedJson::array();
-  if (count == 1 || kind == "regression") {
+  if (problem == ClassProblem::kRegression) {
     for (uint32_t i = 0; i < count; ++i) classes.push_back({{"label", ClassName(model, i)}, {"score", logits[i]}});
     return classes;
   }
   std::vector<double> shares = Softmax(logits, count);
-  if (kind == kManyLabels) {
+  if (problem == ClassProblem::kManyLabels) {
     for (uint32_t i = 0; i < count; ++i) shares[i] = 1 / (1 + exp(-static_cast<double>(logits[i])));
   }
   for (const uint32_t i : Best(shares, top)) {
@@ -133,9 +116,9 @@ OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32
 }
 
 // Interprets the rows of an output: of a whole text, sound or image, or of a token.
-class Said {
+class InterpretedOutputs {
  public:
-  Said(const Model& model, const Session& session, const PredictionOptions& options)
+  InterpretedOutputs(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
     RefuseGenerators(model);
     if (options.sparse && task_ != Task::kMaskedWords)
@@ -153,7 +136,7 @@ class Said {
   const Matrix& logits() const { return logits_; }
 
   // Adds classes or the embedding of row `row`.
-  void AddWhole(uint32_t row, uint32_t top, OrderedJson& entry) const {
+  void AddClassesOrEmbedding(uint32_t row, uint32_t top, OrderedJson& entry) const {
     if (task_ == Task::kClasses) {
       entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
       return;
@@ -175,113 +158,10 @@ class Said {
 
 }  // namespace
 
-void RefuseGenerators(const Model& model) {
-  const char* task = model.Metadata("task");
-  const std::string name = task == nullptr ? "" : task;
-  if (name == "causal-lm") {
-    Fail(
-        "{}: it is a language model (task causal-lm); use fovea generate, or convert it with fovea convert --task "
-        "embedding converts it to a model of its hidden states",
-        model.name());
-  }
-  if (name == "seq2seq-lm") {
-    Fail(
-        "{}: it is an encoder-decoder model (task seq2seq-lm); use fovea generate, translate or "
-        "transcribe, or convert its encoder alone with fovea convert --task encoder",
-        model.name());
-  }
-}
-
-Task TaskOf(const Model& model, uint32_t program) {
-  const char* task = model.Metadata("task");
-  const std::string name = task == nullptr ? "" : task;
-  if (name == "sequence-classification") return Task::kClasses;
-  if (name == "token-classification") return Task::kTags;
-  if (name == "masked-lm") return Task::kMaskedWords;
-  const std::optional<uint32_t> logits = FindOutput(model, program, "logits");
-  if (name == "embedding" || !logits) return Task::kEmbedding;
-  return PerText(model, program, *logits) ? Task::kClasses : Task::kTags;
-}
-
-namespace {
-
-Embeddings WholeEmbeddings(const Model& model, const Session& session) {
-  const uint32_t program = session.request().program;
-  for (const char* name : {"sentence_embedding", "pooler_output"}) {
-    if (const auto value = FindOutput(model, program, name)) return {session.Output(*value), name};
-  }
-  for (const uint32_t value : OutputsOf(model, program)) {
-    if (PerText(model, program, value)) return {session.Output(value), model.Value(program, value).name};
-  }
-  const std::vector<uint32_t> outputs = OutputsOf(model, program);
-  if (outputs.empty()) Fail("{}: the program has no outputs", model.name());
-  const uint32_t value = FindOutput(model, program, "last_hidden_state").value_or(outputs[0]);
-  const Matrix states = session.Output(value);
-  const std::vector<uint32_t> lengths = session.Lengths(model.Value(program, value).space);
-  Matrix means{static_cast<uint32_t>(lengths.size()), states.width, {}};
-  uint32_t row = 0;
-  for (const uint32_t length : lengths) {
-    std::vector<double> sums(states.width);
-    for (uint32_t i = 0; i < length; ++i, ++row) {
-      for (uint32_t j = 0; j < states.width; ++j) sums[j] += states.Row(row)[j];
-    }
-    for (const double sum : sums) means.values.push_back(static_cast<float>(length == 0 ? 0 : sum / length));
-  }
-  return {means, fmt::format("mean of {}", model.Value(program, value).name)};
-}
-
-// The first numbers of each row, normalised again.
-Matrix Cut(const Matrix& whole, uint32_t dimensions) {
-  Matrix cut{whole.rows, dimensions, {}};
-  for (uint32_t row = 0; row < whole.rows; ++row) {
-    const float* numbers = whole.Row(row);
-    double squares = 0;
-    for (uint32_t i = 0; i < dimensions; ++i) squares += static_cast<double>(numbers[i]) * numbers[i];
-    const double scale = squares == 0 ? 0 : 1 / sqrt(squares);
-    for (uint32_t i = 0; i < dimensions; ++i) cut.values.push_back(static_cast<float>(numbers[i] * scale));
-  }
-  return cut;
-}
-
-}  // namespace
-
-Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
-  RefuseGenerators(model);
-  if (TaskOf(model, session.request().program) != Task::kEmbedding) {
-    Fail(
-        "{}: its output 'logits' holds scores of classes or words, not an embedding; fovea convert --task embedding "
-        "converts the "
-        "model without that head",
-        model.name());
-  }
-  Embeddings embeddings = WholeEmbeddings(model, session);
-  if (dimensions == 0) return embeddings;
-  if (dimensions > embeddings.rows.width) {
-    Fail("{}: embeddings have only {} dimensions, not {}", model.name(), embeddings.rows.width, dimensions);
-  }
-  return {Cut(embeddings.rows, dimensions), fmt::format("{}, the first {} numbers", embeddings.source, dimensions)};
-}
-
-Matrix ReadLogits(const Model& model, const Session& session) {
-  const std::optional<uint32_t> logits = FindOutput(model, session.request().program, "logits");
-  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
-  return session.Output(*logits);
-}
-
-std::string ClassName(const Model& model, uint32_t index) {
-  const char* label = model.Metadata(fmt::format("label.{}", index));
-  return label == nullptr ? fmt::format("class {}", index) : label;
-}
-
-bool ChoosesOneClass(const Model& model, uint32_t classes) {
-  const std::string kind = ProblemType(model);
-  return classes > 1 && kind != "regression" && kind != kManyLabels;
-}
-
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,
                     const std::vector<std::string>& texts, const std::vector<Tokens>& tokens,
                     const PredictionOptions& options) {
-  const Said said(model, session, options);
+  const InterpretedOutputs outputs(model, session, options);
   const Matrix weights = options.sparse ? WordWeights(model, session, tokens) : Matrix();
   OrderedJson predictions = OrderedJson::array();
   uint32_t first = 0;  // row of the text's first token
@@ -289,24 +169,24 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
     OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
     if (tokens[i].dropped_sentences != 0) entry["dropped_sentences"] = tokens[i].dropped_sentences;
-    switch (said.task()) {
+    switch (outputs.task()) {
       case Task::kTags:
         if (options.tokens) {
-          entry["tags"] = Tags(model, tokenizer, said.logits(), first, texts[i], tokens[i]);
+          entry["tags"] = Tags(model, tokenizer, outputs.logits(), first, texts[i], tokens[i]);
         } else {
-          entry["spans"] = Spans(model, tokenizer, said.logits(), first, texts[i], tokens[i], options.aggregation);
+          entry["spans"] = Spans(model, tokenizer, outputs.logits(), first, texts[i], tokens[i], options.aggregation);
         }
         break;
       case Task::kMaskedWords:
         if (options.sparse) {
           entry["sparse"] = SparseWords(tokenizer, weights.Row(static_cast<uint32_t>(i)), weights.width, options.top);
         } else {
-          entry["masks"] = MaskedWords(tokenizer, said.logits(), first, tokens[i], options.top);
+          entry["masks"] = MaskedWords(tokenizer, outputs.logits(), first, tokens[i], options.top);
         }
         break;
       case Task::kClasses:
       case Task::kEmbedding:
-        said.AddWhole(static_cast<uint32_t>(i), options.top, entry);
+        outputs.AddClassesOrEmbedding(static_cast<uint32_t>(i), options.top, entry);
         break;
     }
     first += static_cast<uint32_t>(tokens[i].ids.size());
@@ -317,11 +197,12 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
 
 void PredictMedia(const Model& model, const Session& session, const PredictionOptions& options,
                   std::vector<OrderedJson>& entries) {
-  const Said said(model, session, options);
-  if (said.task() != Task::kClasses && said.task() != Task::kEmbedding) {
+  const InterpretedOutputs outputs(model, session, options);
+  if (outputs.task() != Task::kClasses && outputs.task() != Task::kEmbedding) {
     Fail("{}: the program has no output for a whole sound or image", model.name());
   }
-  for (size_t i = 0; i < entries.size(); ++i) said.AddWhole(static_cast<uint32_t>(i), options.top, entries[i]);
+  for (size_t i = 0; i < entries.size(); ++i)
+    outputs.AddClassesOrEmbedding(static_cast<uint32_t>(i), options.top, entries[i]);
 }
 
 void PrintPrediction(std::ostream& out, const OrderedJson& entry) {

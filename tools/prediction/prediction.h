@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "tools/base/print.h"
+#include "tools/prediction/embeddings.h"
 #include "tools/prediction/spans.h"
-#include "tools/text/text.h"
+#include "tools/prediction/task.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
-
-enum class Task { kEmbedding, kClasses, kTags, kMaskedWords };
-
-// From metadata "task"; else from the space of the output "logits".
-Task TaskOf(const Model& model, uint32_t program);
 
 struct PredictionOptions {
   uint32_t top = 5;         // most classes or words to list
@@ -25,29 +22,6 @@ struct PredictionOptions {
   bool tokens = false;
   Aggregation aggregation = Aggregation::kSimple;
 };
-
-// An embedding per text, and its source.
-struct Embeddings {
-  Matrix rows;
-  std::string source;  // "sentence_embedding", "pooler_output", "mean of last_hidden_state"
-};
-
-// `dimensions`: keep only the first ones, normalised again, for models trained for it (Matryoshka representation
-// learning, Kusupati et al., arXiv 2205.13147); 0: all.
-Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0);
-
-// Rows of the output "logits": one for each text, sound, image or token. Fails if the program has no such output.
-Matrix ReadLogits(const Model& model, const Session& session);
-
-// Name of a class or tag.
-std::string ClassName(const Model& model, uint32_t index);
-
-// Whether exactly one class is right: false for regression and for multi-label classification.
-bool ChoosesOneClass(const Model& model, uint32_t classes);
-
-// Fails for a model that generates text: next-token scores are not classes, and the values that an encoder passes to a
-// decoder are not an embedding. Predict and PredictMedia also check it; checking earlier saves a run.
-void RefuseGenerators(const Model& model);
 
 // One entry per text, as --json prints it.
 OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Session& session,

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/prediction/prediction.h"
+#include "tools/prediction/task.h"
 
 namespace fovea::tools {
 

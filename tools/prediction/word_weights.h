@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "tools/text/text.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

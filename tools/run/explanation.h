@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "tools/base/print.h"
-#include "tools/text/text.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -11,6 +11,7 @@
 #include "tools/media/picture_inputs.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
 #include "tools/text/text_run.h"
 
 namespace fovea::tools {

@@ -6,7 +6,6 @@
 
 #include "tools/base/fail.h"
 #include "tools/model/batch.h"
-#include "tools/tensors/padded.h"
 
 namespace fovea::tools {
 namespace {

@@ -25,6 +25,9 @@ struct NamedTensor {
 // By input value, without attention_mask and segments. Fails with the name of a tensor that matches no input.
 std::map<uint32_t, NamedTensor> MatchInputs(const Model& model, uint32_t program, const StoredTensors& tensors);
 
+// Whether a program has an input for a tensor of this name.
+bool TakesInput(const Model& model, uint32_t program, const std::string& name);
+
 bool IsInteger(ElementType type);
 // Converts to int32; fails for other types and values that do not fit.
 std::vector<int32_t> ToIds(const std::string& name, const StoredTensor& tensor);

@@ -5,7 +5,9 @@
 
 #include <string>
 
-#include "tools/tensors/padded.h"
+#include "tools/model/batch.h"
+#include "tools/safetensors/safetensors.h"
+#include "tools/tensors/output_tensor.h"
 
 namespace fovea::tools {
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "tools/base/fail.h"
+#include "tools/text/white_space.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "tools/model/model.h"
 #include "tools/text/chat_template.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -14,9 +14,6 @@ struct ChatMessage {
   std::string text;
 };
 
-// Removes leading and trailing Unicode white space.
-std::string StripWhiteSpace(const std::string& text);
-
 struct ChatTemplate {
   std::string source;    // as in tokenizer_config.json, chat_template.jinja or a GGUF file
   std::string bos, eos;  // the texts of bos_token and eos_token

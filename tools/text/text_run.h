@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/text/text.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 
@@ -24,23 +25,8 @@ struct TextRunOptions {
 };
 
 // Runs all texts as one ragged batch.
-inline TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program,
-                        std::vector<std::string> texts, const TextRunOptions& options) {
-  if (texts.empty()) Fail("no text given");
-  TextRun run;
-  run.texts = std::move(texts);
-  for (const std::string& text : run.texts) {
-    run.tokens.push_back(EncodeFor(model, tokenizer, program, text, options.max_length, options.wrapped));
-  }
-  const Batch batch = BatchFromTokens(model, program, run.tokens);
-  SessionRequest request;
-  request.program = program;
-  request.workers = options.workers;
-  request.taps = options.taps;
-  run.session = std::make_unique<Session>(SessionFor(model, batch, request));
-  run.session->Run();
-  return run;
-}
+TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program, std::vector<std::string> texts,
+                 const TextRunOptions& options);
 
 }  // namespace fovea::tools
 

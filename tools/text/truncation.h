@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/base/print.h"
-#include "tools/text/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -7,7 +7,7 @@
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/overlap.h"
 #include "tools/model/interrupt.h"
-#include "tools/tensors/padded.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 

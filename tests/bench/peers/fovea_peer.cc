@@ -4,6 +4,7 @@
 #include "fovea/version.h"
 #include "tests/bench/peers/serve.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
 #include "tools/model/library_error.h"
 

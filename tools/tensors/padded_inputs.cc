@@ -1,10 +1,11 @@
-// Converts padded tensors to and from ragged batches.
-#include "tools/tensors/padded.h"
+// Converts padded tensors to ragged batches.
+#include "tools/tensors/padded_inputs.h"
 
 #include <string.h>
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -31,44 +32,44 @@ std::vector<uint64_t> SegmentShape(const Model& model, uint32_t program, const s
 }
 
 // Transposes inputs that callers give channel by channel, [batch, width, rows].
-class RowByRow {
+class ChannelsFirstInputs {
  public:
   // Metadata "layout.<input>" names these inputs.
-  RowByRow(const Model& model, uint32_t program, std::map<uint32_t, NamedTensor>& given) {
+  ChannelsFirstInputs(const Model& model, uint32_t program, std::map<uint32_t, NamedTensor>& given) {
     for (auto& [value, input] : given) {
       const char* layout = model.ProgramMetadata(program, fmt::format("layout.{}", model.Value(program, value).name));
-      if (layout != nullptr && strcmp(layout, "channels_first") == 0) Turn(&input);
+      if (layout != nullptr && strcmp(layout, "channels_first") == 0) Transpose(&input);
     }
   }
 
  private:
-  struct Turned {
+  struct Transposed {
     std::vector<float> values;
     StoredTensor tensor;
   };
 
-  void Turn(NamedTensor* input) {
+  void Transpose(NamedTensor* input) {
     const StoredTensor& stored = *input->tensor;
     if (stored.shape.size() < 2 || stored.shape.size() > 3) {
       Fail("{}: shape {}, expected [batch, channels, rows] or [channels, rows]", input->name, ShapeText(stored.shape));
     }
     const std::vector<float> columns = ToFloats(stored);
-    Turned& turned = turned_.emplace_back();
-    turned.tensor = stored;
-    std::swap(turned.tensor.shape[stored.shape.size() - 2], turned.tensor.shape.back());
+    Transposed& rows_first = transposed_.emplace_back();
+    rows_first.tensor = stored;
+    std::swap(rows_first.tensor.shape[stored.shape.size() - 2], rows_first.tensor.shape.back());
     const uint64_t rows = stored.shape.back(), width = stored.shape[stored.shape.size() - 2];
-    turned.values.resize(columns.size());
+    rows_first.values.resize(columns.size());
     for (size_t i = 0; i < columns.size(); ++i) {
       const uint64_t segment = i / (width * rows), channel = i / rows % width, row = i % rows;
-      turned.values[(segment * rows + row) * width + channel] = columns[i];
+      rows_first.values[(segment * rows + row) * width + channel] = columns[i];
     }
-    turned.tensor.type = ElementType::kF32;
-    turned.tensor.data = reinterpret_cast<const uint8_t*>(turned.values.data());
-    turned.tensor.bytes = turned.values.size() * sizeof(float);
-    input->tensor = &turned.tensor;
+    rows_first.tensor.type = ElementType::kF32;
+    rows_first.tensor.data = reinterpret_cast<const uint8_t*>(rows_first.values.data());
+    rows_first.tensor.bytes = rows_first.values.size() * sizeof(float);
+    input->tensor = &rows_first.tensor;
   }
 
-  std::list<Turned> turned_;  // std::list: addresses must stay valid
+  std::list<Transposed> transposed_;  // std::list: addresses must stay valid
 };
 
 // Each segment is a tensor of this shape; its entries are the value's rows in order.
@@ -129,7 +130,7 @@ Segments SegmentsOfMask(const std::string& name, const StoredTensor& mask, const
 
 // Copies the rows of `padded` that the segments keep.
 template <typename T>
-std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint32_t width) {
+std::vector<T> KeptRows(const std::vector<T>& padded, const Segments& segments, uint32_t width) {
   std::vector<T> rows;
   for (size_t i = 0; i < segments.lengths.size(); ++i) {
     const auto begin = padded.begin() + static_cast<ptrdiff_t>((i * segments.padded + segments.first[i]) * width);
@@ -138,28 +139,12 @@ std::vector<T> Pick(const std::vector<T>& padded, const Segments& segments, uint
   return rows;
 }
 
-// Placement of a space's rows in padded form. `lengths` are of the space; an input space with the same
-// parent may have lengths that are less by a constant (rows prepended to each segment).
-Segments Placement(const Model& model, const Batch& batch, uint32_t space, const std::vector<uint32_t>& lengths) {
-  const uint32_t parent = model.Space(space).parent;
-  for (const auto& [input, segments] : batch.spaces) {
-    if (model.Space(input).parent != parent || segments.lengths.size() != lengths.size() || lengths.empty()) continue;
-    const int64_t extra = static_cast<int64_t>(lengths[0]) - segments.lengths[0];
-    bool constant = extra >= 0;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      constant = constant && static_cast<int64_t>(lengths[i]) - segments.lengths[i] == extra;
-    }
-    if (constant) return {lengths, segments.first, static_cast<uint32_t>(segments.padded + extra)};
-  }
-  return MakeSegments(lengths);
-}
-
 }  // namespace
 
 Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors& tensors) {
   if (IsRagged(tensors)) return RaggedBatch(model, program, tensors);
   std::map<uint32_t, NamedTensor> given = MatchInputs(model, program, tensors);
-  const RowByRow row_by_row(model, program, given);
+  const ChannelsFirstInputs transposed(model, program, given);
   Batch batch;
 
   // Spaces first: all tensors of a space must have the same extent, and one of them can have a mask.
@@ -214,9 +199,10 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
       for (const uint32_t length : segments->second.lengths) rows += length;
       batch.ids[value].assign(rows, *id);
     } else if (info.type == FOVEA_TYPE_I32) {
-      batch.ids[value] = Pick(ToIds(input->second.name, *input->second.tensor), segments_of[info.space], info.width);
+      batch.ids[value] =
+          KeptRows(ToIds(input->second.name, *input->second.tensor), segments_of[info.space], info.width);
     } else {
-      batch.numbers[value] = Pick(ToFloats(*input->second.tensor), segments_of[info.space], info.width);
+      batch.numbers[value] = KeptRows(ToFloats(*input->second.tensor), segments_of[info.space], info.width);
     }
   }
 
@@ -233,121 +219,6 @@ Batch BatchFromTensors(const Model& model, uint32_t program, const StoredTensors
   }
   for (const uint32_t space : followers) batch.spaces.erase(space);
   return batch;
-}
-
-namespace {
-
-// Position of a segment's row in padded form. With metadata "layout.<space>" = "front_last N" the first N rows of each
-// segment come after the maximum length of the remaining rows.
-class Places {
- public:
-  Places(const Model& model, uint32_t space, const Segments& segments) : segments_(segments) {
-    const char* words = model.Metadata(fmt::format("layout.{}", model.Space(space).name).c_str());
-    if (words == nullptr) return;
-    std::istringstream text(words);
-    std::string kind;
-    text >> kind >> front_;
-    const bool fits = std::all_of(segments.lengths.begin(), segments.lengths.end(),
-                                  [&](uint32_t length) { return length >= front_; });
-    if (kind != "front_last" || text.fail() || !fits) {
-      Fail("{}: metadata layout.{} is {}", model.name(), model.Space(space).name, words);
-    }
-  }
-  size_t Of(size_t segment, uint32_t row) const {
-    return row < front_ ? segments_.padded - front_ + row : segments_.first[segment] + row - front_;
-  }
-
- private:
-  const Segments& segments_;
-  uint32_t front_ = 0;
-};
-
-OutputTensor LaidOut(const Model& model, uint32_t program, const OutputTensor& value) {
-  const char* words = model.ProgramMetadata(program, "layout." + value.name);
-  if (words == nullptr) return value;
-  std::istringstream text(words);
-  std::string kind;
-  uint64_t rows = 0, columns = 0;
-  text >> kind >> rows >> columns;
-  const uint64_t places = value.shape.size() == 3 ? value.shape[1] : 0;
-  const bool last = kind == "channels_last";
-  if ((!last && kind != "channels_first") || text.fail() || places == 0 || columns == 0 || places % columns != 0 ||
-      places / columns != rows) {
-    Fail("{}: metadata layout.{} is {}, its shape {}", model.name(), value.name, words, ShapeText(value.shape));
-  }
-  const uint64_t width = value.shape[2];
-  if (last) return {value.name, {value.shape[0], rows, columns, width}, value.values, value.valid};
-  OutputTensor out{value.name, {value.shape[0], width, rows, columns}, value.values, value.valid};
-  for (size_t i = 0; i < out.values.size(); ++i) {
-    const uint64_t picture = i / (places * width), channel = i / places % width, place = i % places;
-    const uint64_t from = (picture * places + place) * width + channel;
-    out.values[i] = value.values[from];
-    out.valid[i] = value.valid[from];
-  }
-  return out;
-}
-
-}  // namespace
-
-OutputTensor PaddedValue(const Model& model, const Session& session, const Batch& batch, uint32_t value,
-                         const std::string& name) {
-  if (batch.ragged) return RaggedValue(session, value, name);
-  const uint32_t space = model.Value(session.request().program, value).space;
-  const Matrix matrix = session.Output(value);
-  OutputTensor out{name, {matrix.rows, matrix.width}, matrix.values, {}};
-  if (model.Space(space).parent == FOVEA_NONE) {
-    out.valid.assign(out.values.size(), 1);
-    return out;
-  }
-  const Segments segments = Placement(model, batch, space, session.Lengths(space));
-  const size_t count = segments.lengths.size(), width = matrix.width;
-  out.shape = {count, segments.padded, width};
-  out.values.assign(count * segments.padded * width, 0.0f);
-  out.valid.assign(out.values.size(), 0);
-  const float* from = matrix.values.data();
-  const Places places(model, space, segments);
-  for (size_t i = 0; i < count; ++i) {
-    for (uint32_t row = 0; row < segments.lengths[i]; ++row, from += width) {
-      const size_t at = (i * segments.padded + places.Of(i, row)) * width;
-      std::copy_n(from, width, out.values.begin() + static_cast<ptrdiff_t>(at));
-      std::fill_n(out.valid.begin() + static_cast<ptrdiff_t>(at), width, uint8_t{1});
-    }
-  }
-  return LaidOut(model, session.request().program, out);
-}
-
-OutputTensor PaddedAttention(const Model& model, const Session& session, const Batch& batch, uint32_t tap,
-                             const std::string& name) {
-  if (batch.ragged) return RaggedAttention(model, session, tap, name);
-  const fovea_attention_map weights = session.AttentionMap(tap);
-  const auto place = [&](uint32_t space) {
-    // A query per segment of the keys (attention pooling) is a segment of one row.
-    if (model.Space(space).parent == FOVEA_NONE && space != weights.key_space) {
-      return MakeSegments(std::vector<uint32_t>(weights.rows, 1));
-    }
-    return Placement(model, batch, space, session.Lengths(space));
-  };
-  const Segments queries = place(weights.query_space), keys = place(weights.key_space);
-  const size_t count = queries.lengths.size(), heads = weights.heads;
-  if (keys.lengths.size() != count) Fail("{}: {} segments of queries, {} of keys", name, count, keys.lengths.size());
-  OutputTensor out{name, {count, heads, queries.padded, keys.padded}, {}, {}};
-  out.values.assign(count * heads * queries.padded * keys.padded, 0.0f);
-  out.valid.assign(out.values.size(), 0);
-  size_t row = 0;
-  const Places query_places(model, weights.query_space, queries), key_places(model, weights.key_space, keys);
-  for (size_t i = 0; i < count; ++i) {
-    for (uint32_t q = 0; q < queries.lengths[i]; ++q, ++row) {
-      for (size_t head = 0; head < heads; ++head) {
-        const size_t at = ((i * heads + head) * queries.padded + query_places.Of(i, q)) * keys.padded;
-        const float* from = weights.data + (row * heads + head) * weights.stride;
-        for (uint32_t k = 0; k < keys.lengths[i]; ++k) {
-          out.values[at + key_places.Of(i, k)] = from[k];
-          out.valid[at + key_places.Of(i, k)] = 1;
-        }
-      }
-    }
-  }
-  return out;
 }
 
 }  // namespace fovea::tools
