@@ -7,8 +7,8 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/own_models.h"
-#include "tools/common/percentile.h"
 #include "tools/generate/generation.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::test {
 namespace {

@@ -23,6 +23,19 @@ LAYERS = [
 ]
 RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folders}
 
+# The same for the tools. Folders of subcommands do not include each other.
+TOOL_LAYERS = [
+    ["tools/commands"],
+    ["tools/attend", "tools/bench", "tools/check", "tools/convert", "tools/eval", "tools/inspect", "tools/run",
+     "tools/similarity", "tools/transcribe"],
+    ["tools/generate", "tools/measure", "tools/prediction"],
+    ["tools/media", "tools/tensors", "tools/text"],
+    ["tools/model"],
+    ["tools/blob", "tools/gguf", "tools/image", "tools/safetensors", "tools/sound"],
+    ["tools/base"],
+]
+TOOL_RANK = {folder: rank for rank, folders in enumerate(TOOL_LAYERS) for folder in folders}
+
 # The numbers of the format and the lists they are made of: no code, so every folder may include them.
 NUMBERS = re.compile(r"runtime/blob/((record_)?numbers\.h|op_codes\.h|attributes\.h|(op_|attribute_)?names\.h|"
                      r"included\.h|\w+_list\.inc)")
@@ -84,8 +97,14 @@ def errors_of(path, text):
                   and header not in PROCESSOR_HEADERS.get(path, ())):
                 yield f"includes <{header}>: not a header that firmware has"
         elif path.startswith("tools/"):
+            mine, target = folder_of(path), folder_of(header)
             if header.startswith("tests/"):
                 yield f"includes {header}"
+            elif header.startswith("tools/") and "/" in path.removeprefix("tools/") and mine != target:
+                if mine not in TOOL_RANK or target not in TOOL_RANK:
+                    yield f"includes {header}: the folder has no layer"
+                elif TOOL_RANK[target] <= TOOL_RANK[mine]:
+                    yield f"includes {header}: {target} is not below {mine}"
             elif (header.startswith("runtime/") and not header.endswith("_list.inc")
                   and folder_of(header) not in TOOLS_MAY_INCLUDE):
                 yield f"includes {header}: tools may include of runtime/ only {', '.join(TOOLS_MAY_INCLUDE)}"

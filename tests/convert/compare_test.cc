@@ -14,10 +14,10 @@
 #include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/memory.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/description.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/model/aligned_memory.h"
 
 namespace fovea::tools {
 namespace {

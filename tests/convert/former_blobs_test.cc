@@ -7,10 +7,11 @@
 
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/graph_json.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 namespace {

@@ -15,11 +15,11 @@
 #include "tests/text/text_fixture.h"
 #include "tools/base/half.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/chat.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/text/build.h"
 #include "tools/safetensors/safetensors.h"
+#include "tools/text/chat_format.h"
 
 namespace fovea::test {
 namespace {

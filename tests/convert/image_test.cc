@@ -11,7 +11,6 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/padded.h"
 #include "tools/convert/arch/grid_convolution.h"
 #include "tools/convert/arch/image_input.h"
 #include "tools/convert/arch/image_windows.h"
@@ -19,6 +18,7 @@
 #include "tools/convert/convert.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/quantize.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/convert/architecture_support.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
-#include "tools/common/text.h"
 #include "tools/convert/compare.h"
 #include "tools/convert/description.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,7 +7,8 @@
 #include "runtime/blob/op_codes.h"
 #include "tests/convert/architecture_support.h"
 #include "tests/support/model_builder.h"
-#include "tools/common/batch.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::tools {
 namespace {

@@ -8,8 +8,8 @@
 #include "tests/support/by_name.h"
 #include "tests/support/document_model.h"
 #include "tests/support/model_builder.h"
-#include "tools/common/session.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/model/session.h"
 
 namespace fovea::test {
 namespace {

@@ -10,8 +10,8 @@
 #include "tests/convert/graph_support.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
-#include "tools/common/model.h"
 #include "tools/convert/convert.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 namespace {

@@ -9,14 +9,15 @@
 #include "runtime/blob/attributes.h"
 #include "tests/convert/architecture_support.h"
 #include "tools/base/workers.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
-#include "tools/common/text.h"
 #include "tools/convert/blob_attributes.h"
 #include "tools/convert/encoder.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 namespace {
@@ -164,7 +165,7 @@ TEST_F(SelectedRows, AreThoseThatReceiveMost) {
   request.taps = {TapOf(attentions[1])};
   Session session = SessionFor(plain.model, batch, request);
   session.Run();
-  const fovea_attention_map weights = session.Weights(0);
+  const fovea_attention_map weights = session.AttentionMap(0);
   request.taps.clear();
   request.keep = {ValueOf(selected.model, "select.2.rows")};
   Session some = SessionFor(selected.model, batch, request);

@@ -6,10 +6,12 @@
 
 #include "tests/convert/graph_support.h"
 #include "tests/support/by_name.h"
-#include "tools/common/padded.h"
-#include "tools/common/step_work.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/convert.h"
+#include "tools/measure/operation_work.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -71,10 +73,10 @@ TEST(Spaces, RunAsDescribed) {
   SessionRequest request;
   request.keep = {*model.FindValue(0, "best")};
   Session session = SessionFor(model, batch, request);
-  const std::vector<double> before = StepFlops(model, session);  // nothing is known of selected rows
+  const std::vector<double> before = OperationFlops(model, session);  // nothing is known of selected rows
   EXPECT_EQ(before[3], 0);
   session.Run();
-  EXPECT_GT(StepFlops(model, session)[3], 0);
+  EXPECT_GT(OperationFlops(model, session)[3], 0);
   const auto padded = [&](const char* name) {
     return PaddedValue(model, session, batch, *model.FindValue(0, name), name);
   };

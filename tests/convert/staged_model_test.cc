@@ -14,6 +14,7 @@
 #include "tools/convert/convert.h"
 #include "tools/convert/encoder.h"
 #include "tools/convert/exact_model.h"
+#include "tools/measure/synthetic_batch.h"
 
 namespace fovea::test {
 namespace {

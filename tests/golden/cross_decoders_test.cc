@@ -5,8 +5,10 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/text_pieces.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tools/check/golden_check.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

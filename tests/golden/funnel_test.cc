@@ -6,8 +6,9 @@
 #include "tests/golden/golden_support.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/batch.h"
 #include "tools/convert/description.h"
+#include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -79,7 +79,7 @@ TEST_F(LuongDates, EveryStringProbabilityAndAlignment) {
   for (uint32_t s = 0; s < kSteps; ++s) {
     ASSERT_EQ(fovea_generate_next(generator, nullptr, &step, &error), FOVEA_OK) << error.text;
     const tools::Matrix found = decode.Output(*model.FindValue(1, "probabilities"));
-    const fovea_attention_map weights = decode.Weights(0);
+    const fovea_attention_map weights = decode.AttentionMap(0);
     for (uint32_t text = 0; text < kTexts; ++text) {
       if (s + 1 < kSteps) {
         ASSERT_EQ(step.tokens[text], fed[text * kSteps + s + 1]) << text;
@@ -184,7 +184,7 @@ TEST(AttentionLstmVectors, FedStepByStep) {
       const tools::Matrix hidden = decoder.Output(value("hidden"));
       EXPECT_LE(LargestDifference(hidden.values.data(), row(name + ".output", 3)), 1e-5) << name << step;
       EXPECT_LE(LargestDifference(hidden.values.data(), row(name + ".output_printed", 3)), 1e-5) << name << step;
-      EXPECT_LE(LargestDifference(decoder.Weights(0).data, row(name + ".alignments", 3)), 1e-5) << name << step;
+      EXPECT_LE(LargestDifference(decoder.AttentionMap(0).data, row(name + ".alignments", 3)), 1e-5) << name << step;
       EXPECT_LE(LargestDifference(decoder.Output(value("next_attention")).values.data(), row(name + ".attention", 2)),
                 1e-5)
           << name << step;

@@ -15,13 +15,13 @@
 #include "tests/support/heap_trap.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/paths.h"
-#include "tools/common/closeness.h"
-#include "tools/common/model.h"
-#include "tools/common/padded.h"
-#include "tools/common/session.h"
-#include "tools/common/text.h"
 #include "tools/convert/convert.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/model.h"
+#include "tools/model/session.h"
 #include "tools/safetensors/safetensors.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 

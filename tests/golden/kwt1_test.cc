@@ -4,9 +4,10 @@
 #include "tests/golden/golden_support.h"
 #include "tests/support/fewer_cases.h"
 #include "tools/base/json.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sound.h"
 #include "tools/convert/graph_json.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/prediction.h"
 #include "tools/sound/resample.h"
 #include "tools/sound/wav.h"
 
@@ -121,7 +122,7 @@ TEST_F(Kwt1, ClassesOfSoundFiles) {
   std::vector<tools::OrderedJson> found(files.size());
   tools::PredictionOptions options;
   options.top = 1;
-  tools::PredictWholes(converted.model, session, options, found);
+  tools::PredictMedia(converted.model, session, options, found);
   for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(found[i]["classes"][0]["label"], labels[i]) << files[i];
 }
 

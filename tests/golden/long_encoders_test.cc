@@ -4,6 +4,7 @@
 #include "tests/golden/golden_support.h"
 #include "tools/check/golden_check.h"
 #include "tools/convert/description.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -352,7 +352,7 @@ TEST_F(LongSpeech, Words) {
     const tools::Session session = teacher.Run(WindowOf(clips[clip], 0), all, taps);
     tools::HeadWeights weights = {3, all.size(), frames, {}};
     for (uint32_t tap = 0; tap < taps.size(); ++tap) {
-      const fovea_attention_map found = session.Weights(tap);
+      const fovea_attention_map found = session.AttentionMap(tap);
       for (uint32_t head = 0; head < found.heads; ++head) {
         for (uint32_t row = 0; row < all.size(); ++row) {
           const float* const from = found.data + (size_t{row} * found.heads + head) * found.stride;

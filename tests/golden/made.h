@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/support/model_builder.h"
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::test {
 

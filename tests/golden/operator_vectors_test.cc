@@ -84,7 +84,7 @@ TEST_F(LongformerVectors, OutputAndWeights) {
     }
 
     const std::vector<float> weights = tools::ToFloats(expected.Get(name + ".attention_weights"));
-    const fovea_attention_map local = session.Weights(0), global = session.Weights(1);
+    const fovea_attention_map local = session.AttentionMap(0), global = session.AttentionMap(1);
     uint32_t globals = 0;
     for (uint32_t row = 0; row < kRows; ++row) {
       const fovea_attention_map& from = marks[row] != 0 ? global : local;

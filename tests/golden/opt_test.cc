@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/golden/golden_support.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

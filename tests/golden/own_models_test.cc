@@ -5,6 +5,7 @@
 
 #include "tests/support/fewer_cases.h"
 #include "tools/generate/generation.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

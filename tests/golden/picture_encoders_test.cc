@@ -10,7 +10,7 @@
 #include "tests/golden/golden_support.h"
 #include "tools/base/json.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

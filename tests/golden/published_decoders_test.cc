@@ -7,7 +7,9 @@
 #include "tests/golden/golden_support.h"
 #include "tests/support/fewer_cases.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

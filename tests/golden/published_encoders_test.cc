@@ -3,7 +3,7 @@
 #include "tests/support/fewer_cases.h"
 #include "tests/support/heap_trap.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

@@ -9,6 +9,7 @@
 #include "tools/base/json.h"
 #include "tools/convert/description.h"
 #include "tools/generate/generation.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -27,7 +27,7 @@ TEST(ReferenceNumbers, OfTheSecondWord) {
   ASSERT_EQ(key.width, 24u);
   const double scores[] = {8.5808, -7.6597, 3.2558, 1.0395, 11.1466, -0.4800};
   const double expected[] = {0.2912, 0.0106, 0.0982, 0.0625, 0.4917, 0.0458};
-  const fovea_attention_map weights = session.Weights(0);
+  const fovea_attention_map weights = session.AttentionMap(0);
   for (uint32_t word = 0; word < 6; ++word) {
     double score = 0;
     for (uint32_t i = 0; i < 24; ++i) score += double{query.Row(1)[i]} * key.Row(word)[i];

@@ -10,8 +10,9 @@
 #include "tests/support/heap_trap.h"
 #include "tools/base/fail.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
 #include "tools/convert/description.h"
+#include "tools/model/batch.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/golden/golden_support.h"
 #include "tests/golden/sound_reference.h"
-#include "tools/common/sound.h"
+#include "tools/media/sound_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "tests/golden/speech_reference.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

@@ -11,6 +11,7 @@
 #include "tests/golden/sound_reference.h"
 #include "tests/support/run_command.h"
 #include "tests/support/wav_file.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 

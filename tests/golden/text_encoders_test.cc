@@ -10,7 +10,8 @@
 #include "tools/base/json.h"
 #include "tools/base/mapped_file.h"
 #include "tools/check/golden_check.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

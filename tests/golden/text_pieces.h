@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/session.h"
+#include "tools/model/session.h"
 
 namespace fovea::test {
 

@@ -6,8 +6,9 @@
 #include "tests/golden/own_models.h"
 #include "tests/golden/perplexity.h"
 #include "tests/support/fewer_cases.h"
-#include "tools/common/batch.h"
 #include "tools/generate/generation.h"
+#include "tools/model/batch.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {
@@ -81,7 +82,7 @@ TEST_F(UseLite, ReproducesItsReference) {
     }
     for (size_t i = 0; i < tapped.size(); ++i) {
       const std::vector<float> reference = tools::ToFloats(tensors.Get(tapped[i].first));  // [heads, T, T]
-      const fovea_attention_map w = session.Weights(static_cast<uint32_t>(i));
+      const fovea_attention_map w = session.AttentionMap(static_cast<uint32_t>(i));
       const size_t length = tokens.ids.size();
       ASSERT_EQ(reference.size(), w.heads * length * length);
       for (uint32_t h = 0; h < w.heads; ++h) {

@@ -245,7 +245,7 @@ TEST_F(Transliteration, GivenTargets) {
   Ids target = TargetIds(unknown["prefix"]);
   target.insert(target.begin(), 1);
   run(unknown["source"], target);
-  const float* row = session.Weights(0).data;
+  const float* row = session.AttentionMap(0).data;
   const auto most = std::max_element(row, row + unknown["source"].size()) - row;
   EXPECT_EQ(unknown["source"][static_cast<size_t>(most)], unknown["expected"][0]);
 }

@@ -14,8 +14,8 @@
 #include "fovea/fovea.h"
 #include "tools/base/sized.h"
 #include "tools/blob/blob.h"
-#include "tools/common/memory.h"
 #include "tools/convert/quantize.h"
+#include "tools/model/aligned_memory.h"
 
 namespace fovea {
 enum class Attribute : uint32_t;  // runtime/blob/attributes.h

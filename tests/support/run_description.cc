@@ -9,10 +9,10 @@
 #include "tests/support/by_name.h"
 #include "tests/support/second_reader.h"
 #include "tools/base/fail.h"
-#include "tools/common/session.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/graph_json.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/model/session.h"
 
 namespace fovea::test {
 namespace {

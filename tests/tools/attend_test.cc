@@ -8,7 +8,8 @@
 
 #include "tests/support/fewer_cases.h"
 #include "tests/tools/attend_support.h"
-#include "tools/common/text.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
 #include "tools/bench/attention_cost.h"
-#include "tools/common/memory.h"
+#include "tools/model/aligned_memory.h"
 
 namespace fovea::test {
 namespace {

@@ -1,9 +1,8 @@
 // Prompts of chats, against the output of the model authors' templates for the same messages.
-#include "tools/common/chat.h"
-
 #include <gtest/gtest.h>
 
 #include "tools/base/fail.h"
+#include "tools/text/chat_format.h"
 
 namespace fovea::tools {
 namespace {

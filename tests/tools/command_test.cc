@@ -10,8 +10,8 @@
 #include "tests/tools/golden_folder.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/text.h"
 #include "tools/safetensors/safetensors.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 namespace {

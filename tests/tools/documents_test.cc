@@ -9,8 +9,8 @@
 #include "tests/support/document_model.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/session.h"
-#include "tools/common/text.h"
+#include "tools/model/session.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

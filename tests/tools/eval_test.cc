@@ -13,10 +13,11 @@
 #include "tests/support/wav_file.h"
 #include "tests/tools/golden_folder.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/prediction.h"
 #include "tools/eval/evaluation.h"
 #include "tools/eval/metrics.h"
+#include "tools/model/interrupt.h"
+#include "tools/prediction/prediction.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {

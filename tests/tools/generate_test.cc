@@ -10,7 +10,8 @@
 #include "tests/support/paths.h"
 #include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/engine.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/text_run.h"
 
 namespace fovea::test {
 namespace {

@@ -12,7 +12,7 @@ namespace {
 
 using tools::CheckLine;
 using tools::CheckOptions;
-using tools::PaddedTensor;
+using tools::OutputTensor;
 using tools::SafetensorsReader;
 using tools::SafetensorsWriter;
 using tools::StoredTensor;
@@ -28,7 +28,7 @@ StoredTensor Stored(const std::vector<uint64_t>& shape, const std::vector<float>
 
 TEST(Compare, Tolerance) {
   const std::vector<float> expected = {1, -200, 3, 4};
-  PaddedTensor result{"x", {1, 4}, expected, {1, 1, 1, 1}};
+  OutputTensor result{"x", {1, 4}, expected, {1, 1, 1, 1}};
   CheckOptions options;
   const auto compare = [&] { return tools::Compare(result, Stored({1, 4}, expected), options); };
   EXPECT_TRUE(compare().ok);
@@ -46,7 +46,7 @@ TEST(Compare, Tolerance) {
 
 TEST(Compare, PaddingDoesNotCount) {
   const std::vector<float> expected = {1, 2, 99, -99};
-  PaddedTensor result{"x", {2, 2}, {1, 2, 0, 0}, {1, 1, 0, 0}};
+  OutputTensor result{"x", {2, 2}, {1, 2, 0, 0}, {1, 1, 0, 0}};
   const CheckLine line = tools::Compare(result, Stored({2, 2}, expected), {});
   EXPECT_TRUE(line.ok);
   EXPECT_EQ(line.max_abs, 2);
@@ -55,13 +55,13 @@ TEST(Compare, PaddingDoesNotCount) {
 TEST(Compare, NotFiniteAndOtherShapesFail) {
   const std::vector<float> expected = {1, 2};
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    PaddedTensor result{"x", {1, 2}, {bad, 2}, {1, 1}};
+    OutputTensor result{"x", {1, 2}, {bad, 2}, {1, 1}};
     CheckOptions options;
     EXPECT_FALSE(tools::Compare(result, Stored({1, 2}, expected), options).ok);
     options.cosine = -1;
     EXPECT_FALSE(tools::Compare(result, Stored({1, 2}, expected), options).ok);
   }
-  PaddedTensor result{"x", {2, 1}, {1, 2}, {1, 1}};
+  OutputTensor result{"x", {2, 1}, {1, 2}, {1, 1}};
   const CheckLine line = tools::Compare(result, Stored({1, 2}, expected), {});
   EXPECT_FALSE(line.ok);
   EXPECT_FALSE(line.compared);
@@ -70,18 +70,18 @@ TEST(Compare, NotFiniteAndOtherShapesFail) {
 // Padding rows that a library added to reach a multiple of some number.
 TEST(Compare, RowsOfPaddingInTheReference) {
   const std::vector<float> expected = {1, 2, 99, 99, 3, 4, 99, 99};
-  const PaddedTensor result{"x", {2, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}};
+  const OutputTensor result{"x", {2, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}};
   const CheckLine line = tools::Compare(result, Stored({2, 2, 2}, expected), {});
   EXPECT_TRUE(line.ok && line.compared);
   EXPECT_EQ(line.max_abs, 4);
   EXPECT_NE(line.note.find("1 rows"), std::string::npos) << line.note;
-  PaddedTensor other = result;
+  OutputTensor other = result;
   other.values[2] = 3.1f;
   EXPECT_FALSE(tools::Compare(other, Stored({2, 2, 2}, expected), {}).ok);
   // Other widths and other counts of texts are not padding, nor are rows that the reference lacks.
   EXPECT_FALSE(tools::Compare(result, Stored({2, 1, 4}, expected), {}).compared);
   EXPECT_FALSE(tools::Compare(result, Stored({4, 1, 2}, expected), {}).compared);
-  const PaddedTensor longer{"x", {1, 4, 2}, expected, std::vector<uint8_t>(8, 1)};
+  const OutputTensor longer{"x", {1, 4, 2}, expected, std::vector<uint8_t>(8, 1)};
   EXPECT_FALSE(tools::Compare(longer, Stored({1, 2, 2}, expected), {}).compared);
 }
 

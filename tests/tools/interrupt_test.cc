@@ -1,5 +1,5 @@
 // Ctrl-C stops the generation in progress, and no later one.
-#include "tools/common/interrupt.h"
+#include "tools/model/interrupt.h"
 
 #include "tests/support/model_builder.h"
 
@@ -21,7 +21,7 @@ TEST(Interrupt, BetweenTwoRunsItStopsNoLaterGeneration) {
   raise(SIGINT);
   EXPECT_TRUE(Interrupt::Happened());
   Interrupt::Watch(nullptr, nullptr);
-  interrupt.Again();
+  interrupt.Rearm();
   EXPECT_FALSE(Interrupt::Happened());
   Interrupt::Watch(session.session, nullptr);
   session.Run();

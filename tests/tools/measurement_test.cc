@@ -10,7 +10,8 @@
 #include "ports/inputs.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/batch.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::test {
 namespace {

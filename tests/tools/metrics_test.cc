@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "tools/common/closeness.h"
-#include "tools/common/percentile.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/windows.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::test {
 namespace {
@@ -101,14 +101,14 @@ TEST(Metrics, PercentilesAndAgreement) {
 
   tools::Agreement agreement(true);
   agreement.Add({2, 2, {3, 4, 1, 0}}, {2, 2, {4, 3, 2, 0}});
-  const tools::OrderedJson told = agreement.Told();
+  const tools::OrderedJson told = agreement.Json();
   EXPECT_EQ(told["rows"], 2);
   EXPECT_EQ(told["same_choice"], 0.5);
   EXPECT_NEAR(told["cosine"]["p0"].get<double>(), 0.96, 1e-6);
   EXPECT_NEAR(told["cosine"]["p50"].get<double>(), 0.96, 1e-6);
   agreement.Add({1, 2, {1, 1}}, {1, 3, {1, 1, 1}});
-  EXPECT_TRUE(agreement.Told().is_null());
-  EXPECT_TRUE(tools::Agreement(false).Told().is_null());
+  EXPECT_TRUE(agreement.Json().is_null());
+  EXPECT_TRUE(tools::Agreement(false).Json().is_null());
 }
 
 TEST(Closeness, OfRowsWithAndWithoutDirection) {
@@ -130,17 +130,17 @@ TEST(Closeness, OfRowsWithAndWithoutDirection) {
   EXPECT_EQ(tools::Difference(1, NAN), INFINITY);
 }
 
-TEST(Turns, ChangeWhoIsFirstAndTellTheRatio) {
-  tools::Turns turns;
+TEST(AlternatingRuns, ChangeWhoIsFirstAndTellTheRatio) {
+  tools::AlternatingRuns turns;
   std::string order;
-  for (int i = 0; i < 4; ++i) turns.Take([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
+  for (int i = 0; i < 4; ++i) turns.RunBoth([&] { return order += 'a', 1.0; }, [&] { return order += 'b', 1.0; });
   EXPECT_EQ(order, "abbaabba");
   EXPECT_EQ(turns.count(), 4u);
-  tools::Turns plain;
+  tools::AlternatingRuns plain;
   const Numbers a = {1, 2, 4, 8}, b = {2, 6, 4, 20};
-  for (size_t i = 0; i < 4; ++i) plain.Take([&] { return a[i]; }, [&] { return b[i]; });
+  for (size_t i = 0; i < 4; ++i) plain.RunBoth([&] { return a[i]; }, [&] { return b[i]; });
   EXPECT_EQ(plain.seconds(), 47);
-  const tools::OrderedJson told = plain.Told();
+  const tools::OrderedJson told = plain.Json();
   EXPECT_EQ(told["first"]["runs"], 4);
   EXPECT_EQ(told["first"]["seconds"], 15);
   EXPECT_EQ(told["second"]["ms"]["p50"], 4000);
@@ -148,9 +148,9 @@ TEST(Turns, ChangeWhoIsFirstAndTellTheRatio) {
   EXPECT_EQ(told["turns"]["p25"], 1);  // quartile of 1, 2, 2.5, 3
   EXPECT_EQ(told["turns"]["p50"], 2);
   EXPECT_EQ(told["turns"]["p75"], 2.5);
-  EXPECT_EQ(plain.Told(false)["ratio"], 32.0 / 15);
-  EXPECT_FALSE(plain.Told(false).contains("turns"));
-  EXPECT_NE(tools::TurnsText(told, "A", "B").find("B takes 2.000 times as long as A"), std::string::npos);
+  EXPECT_EQ(plain.Json(false)["ratio"], 32.0 / 15);
+  EXPECT_FALSE(plain.Json(false).contains("turns"));
+  EXPECT_NE(tools::AlternatingRunsText(told, "A", "B").find("B takes 2.000 times as long as A"), std::string::npos);
 }
 
 // The loop of transformers' documentation, written down: which tokens have labels in which window, less the first of

@@ -11,7 +11,7 @@
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/text.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::test {
 namespace {

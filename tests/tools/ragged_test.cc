@@ -1,5 +1,5 @@
 // Tensors without padding: what of them does not fit is named, and what fits is bound level by level.
-#include "tools/common/ragged.h"
+#include "tools/tensors/ragged.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include "tools/check/golden_check.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/graph_json.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::test {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/chat.h"
-#include "tools/common/cuts.h"
 #include "tools/generate/target_tokens.h"
+#include "tools/text/chat_format.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::test {
 namespace {
@@ -191,7 +191,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
 }
 
 TEST(Room, CutsAreOneLine) {
-  tools::Cuts cuts;
+  tools::Truncations cuts;
   cuts.Add(0);
   EXPECT_FALSE(cuts.any());
   cuts.Add(1), cuts.Add(12, 2), cuts.Add(3), cuts.Add(4);
@@ -199,7 +199,7 @@ TEST(Room, CutsAreOneLine) {
       cuts.Line(),
       "4 of 5 texts are longer than the model reads; left out: 2 sentences and 20 tokens (text 2: 1 token, text 3: "
       "2 sentences and 12 tokens, text 4: 3 tokens, ...)");
-  tools::Cuts one;
+  tools::Truncations one;
   one.Add(5);
   EXPECT_EQ(one.Line(), "the text is longer than the model reads; left out: 5 tokens");
   EXPECT_EQ(one.Json(), (tools::OrderedJson{{"texts", 1}, {"tokens", 5}, {"note", one.Line()}}));

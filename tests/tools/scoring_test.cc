@@ -11,8 +11,8 @@
 #include "tests/support/paths.h"
 #include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/model.h"
 #include "tools/generate/generation.h"
+#include "tools/model/model.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {

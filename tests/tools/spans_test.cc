@@ -1,6 +1,6 @@
 // Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and
 // through the commands.
-#include "tools/common/spans.h"
+#include "tools/prediction/spans.h"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,10 @@
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sparse.h"
 #include "tools/eval/metrics.h"
+#include "tools/prediction/prediction.h"
+#include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::test {
 namespace {
@@ -255,7 +256,7 @@ TEST(Sparse, PaddingHasNoPart) {
   EXPECT_NE(plain, PlainWeights(model, tokens, count + 5));
   tools::Session session = tools::SessionFor(model, tools::BatchFromTokens(model, 0, {tokens}));
   session.Run();
-  const tools::Matrix weights = tools::SparseWeightsOf(model, session, {tokens});
+  const tools::Matrix weights = tools::WordWeights(model, session, {tokens});
   ASSERT_EQ(weights.values.size(), plain.size());
   for (size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(weights.values[i], plain[i], 1e-5);
 }

@@ -12,8 +12,8 @@
 #include "tests/support/paths.h"
 #include "tests/support/run_command.h"
 #include "tests/tools/tiny_bert.h"
-#include "tools/common/session.h"
 #include "tools/generate/generator.h"
+#include "tools/model/session.h"
 
 namespace fovea::test {
 namespace {

@@ -16,7 +16,7 @@
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/commands/commands.h"
-#include "tools/common/chat.h"
+#include "tools/text/chat_format.h"
 
 namespace fovea::test {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "tools/attend/record.h"
 #include "tools/attend/tap_plan.h"
-#include "tools/common/model.h"
 #include "tools/generate/generation.h"
 #include "tools/generate/transcription.h"
 #include "tools/generate/translation.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

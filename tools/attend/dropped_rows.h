@@ -2,7 +2,7 @@
 #ifndef FOVEA_TOOLS_ATTEND_DROPPED_ROWS_H_
 #define FOVEA_TOOLS_ATTEND_DROPPED_ROWS_H_
 
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

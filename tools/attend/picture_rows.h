@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/attend/record.h"
-#include "tools/common/pictures.h"
+#include "tools/media/picture_inputs.h"
 
 namespace fovea::tools {
 

@@ -10,6 +10,7 @@
 #include "tools/attend/dropped_rows.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

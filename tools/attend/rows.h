@@ -11,9 +11,9 @@
 
 #include "tools/attend/picture_rows.h"
 #include "tools/attend/record.h"
-#include "tools/common/session.h"
-#include "tools/common/sound.h"
-#include "tools/common/text.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -22,7 +22,7 @@ void AddDense(const AttentionRecord& record, const fovea_attention_map& weights,
   }
 }
 
-void AddSparse(const SparseWeights& weights, RecordStep* step) {
+void AddSparse(const SparseAttentionMap& weights, RecordStep* step) {
   step->line_offsets.assign(weights.row_offsets.begin(), weights.row_offsets.end());
   step->keys.assign(weights.keys.begin(), weights.keys.end());
   step->weights = weights.values;
@@ -55,7 +55,7 @@ void AddSteps(const Model& model, const Session& session, const TapPlan& plan, R
   for (uint32_t tap = 0; tap < plan.steps.size(); ++tap) {
     const TappedStep& tapped = plan.steps[tap];
     const fovea_tap& asked = plan.taps[tap];
-    const fovea_attention_map weights = session.Weights(tap);
+    const fovea_attention_map weights = session.AttentionMap(tap);
     RecordStep step;
     step.name = tapped.name;
     step.layer = tapped.layer;
@@ -71,7 +71,7 @@ void AddSteps(const Model& model, const Session& session, const TapPlan& plan, R
                 : asked.form == FOVEA_TAP_SPARSE ? StepForm::kSparse
                                                  : StepForm::kDense;
     if (asked.form == FOVEA_TAP_SPARSE) {
-      AddSparse(session.Sparse(tap), &step);
+      AddSparse(session.SparseMap(tap), &step);
     } else {
       AddDense(*record, weights, &step);
     }

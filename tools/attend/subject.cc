@@ -7,10 +7,11 @@
 #include "tools/attend/shown_picture.h"
 #include "tools/attend/steps.h"
 #include "tools/base/fail.h"
-#include "tools/common/cuts.h"
-#include "tools/common/golden_cases.h"
-#include "tools/common/padded.h"
 #include "tools/image/png.h"
+#include "tools/tensors/golden_cases.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -52,7 +53,7 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
 }  // namespace
 
 void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record) {
-  const Cuts cuts(texts);
+  const Truncations cuts(texts);
   if (cuts.any()) record->notes.push_back(cuts.Line());
 }
 

@@ -8,7 +8,7 @@
 
 #include "tools/attend/attend.h"
 #include "tools/attend/rows.h"
-#include "tools/common/pictures.h"
+#include "tools/media/picture_inputs.h"
 
 namespace fovea::tools {
 

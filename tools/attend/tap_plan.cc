@@ -9,7 +9,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
-#include "tools/common/error.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tools/attend/record.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

@@ -10,6 +10,7 @@
 #include "tools/generate/defaults.h"
 #include "tools/generate/room.h"
 #include "tools/generate/sound_chunks.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -245,7 +246,7 @@ class StepLines {
   void Add(const Session& decode, const fovea_generated& step) {
     for (uint32_t text = 0; text < step.texts; ++text) rows_[text] += step.tokens[text] >= 0 ? 1 : 0;
     for (uint32_t tap = 0; tap < plan_.steps.size(); ++tap) {
-      const fovea_attention_map weights = decode.Weights(tap);
+      const fovea_attention_map weights = decode.AttentionMap(tap);
       const std::vector<uint32_t> lengths = decode.Lengths(weights.key_space);
       for (uint32_t r = 0; r < weights.rows; ++r) {
         const uint32_t text = weights.query_rows[r];
@@ -259,7 +260,7 @@ class StepLines {
     // The placement of the sources' rows is the same in every step.
     if (keys_.empty()) {
       for (uint32_t tap = 0; tap < plan_.steps.size(); ++tap) {
-        keys_.push_back(decode.Lengths(decode.Weights(tap).key_space));
+        keys_.push_back(decode.Lengths(decode.AttentionMap(tap).key_space));
       }
     }
   }

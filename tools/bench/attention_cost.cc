@@ -14,8 +14,8 @@
 #include "runtime/blob/op_codes.h"
 #include "tools/base/clock.h"
 #include "tools/blob/blob.h"
-#include "tools/common/error.h"
-#include "tools/common/session.h"
+#include "tools/model/library_error.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 namespace {

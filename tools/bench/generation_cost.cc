@@ -10,9 +10,9 @@
 
 #include "fovea/cache.h"
 #include "tools/base/clock.h"
-#include "tools/common/percentile.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::tools {
 namespace {

@@ -2,9 +2,9 @@
 #ifndef FOVEA_TOOLS_BENCH_GENERATION_COST_H_
 #define FOVEA_TOOLS_BENCH_GENERATION_COST_H_
 
-#include "tools/common/model.h"
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/generate/generation.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

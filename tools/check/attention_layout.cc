@@ -13,7 +13,7 @@ namespace {
 // For each text, the padded positions of the keys named by column `column` of the layout's value.
 std::vector<std::vector<int64_t>> NamedRows(const Model& model, const AttentionLayout& layout, const Session& session,
                                             const Batch& batch, uint32_t tap, size_t column) {
-  const fovea_attention_map weights = session.Weights(tap);
+  const fovea_attention_map weights = session.AttentionMap(tap);
   const std::vector<uint32_t> lengths = session.Lengths(weights.key_space);
   const auto placed = batch.spaces.find(weights.key_space);
   const std::vector<uint32_t> counts = session.Lengths(model.Value(session.request().program, *layout.value).space);
@@ -31,14 +31,14 @@ std::vector<std::vector<int64_t>> NamedRows(const Model& model, const AttentionL
   return named;
 }
 
-PaddedTensor Band(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense, const Session& session,
+OutputTensor Band(const Model& model, const AttentionLayout& layout, const OutputTensor& dense, const Session& session,
                   const Batch& batch, uint32_t tap) {
   const std::vector<std::vector<int64_t>> selected = NamedRows(model, layout, session, batch, tap, 0);
   size_t most = 0;
   for (const auto& rows : selected) most = std::max(most, rows.size());
   const size_t heads = dense.shape[1], queries = dense.shape[2], keys = dense.shape[3];
   const size_t columns = most + 2 * size_t{layout.side} + 1;
-  PaddedTensor out{dense.name, {dense.shape[0], heads, queries, columns}, {}, {}};
+  OutputTensor out{dense.name, {dense.shape[0], heads, queries, columns}, {}, {}};
   out.values.assign(dense.shape[0] * heads * queries * columns, 0.0f);
   out.valid.assign(out.values.size(), 0);
   for (size_t row = 0; row < dense.shape[0] * heads * queries; ++row) {
@@ -63,7 +63,7 @@ PaddedTensor Band(const Model& model, const AttentionLayout& layout, const Padde
 }
 
 // Layout "repeated": divides the weights of the first keys. Rows and keys of a text start at the same position.
-void Once(const AttentionLayout& layout, PaddedTensor* dense) {
+void Once(const AttentionLayout& layout, OutputTensor* dense) {
   const size_t queries = dense->shape[2], keys = dense->shape[3];
   for (size_t row = 0; row < dense->shape[0] * dense->shape[1] * queries; ++row) {
     const auto begin = dense->valid.begin() + static_cast<ptrdiff_t>(row * keys);
@@ -79,9 +79,9 @@ void Once(const AttentionLayout& layout, PaddedTensor* dense) {
   }
 }
 
-PaddedTensor KeysFirst(const PaddedTensor& dense) {
+OutputTensor KeysFirst(const OutputTensor& dense) {
   const size_t queries = dense.shape[2], keys = dense.shape[3];
-  PaddedTensor out = dense;
+  OutputTensor out = dense;
   std::swap(out.shape[2], out.shape[3]);
   for (size_t i = 0; i < dense.values.size(); ++i) {
     const size_t matrix = i / (queries * keys), query = i / keys % queries, key = i % keys;
@@ -94,7 +94,7 @@ PaddedTensor KeysFirst(const PaddedTensor& dense) {
 constexpr int64_t kPadding = -1;
 
 // For each matrix of `dense`, the positions in the order of the chunks, round after round.
-std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
+std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLayout& layout, const OutputTensor& dense,
                                           const Session& session, const Batch& batch, uint32_t tap) {
   const size_t texts = dense.shape[0], heads = dense.shape[1], rows = dense.shape[2];
   const size_t whole = size_t{layout.chunk} * layout.multiple, padded = (rows + whole - 1) / whole * whole;
@@ -121,7 +121,7 @@ std::vector<std::vector<int64_t>> Circles(const Model& model, const AttentionLay
 // A softmax over all rounds gives each key one weight: exp(score) times the number of rounds in which the query sees
 // it, over the sum of all. A softmax over one round is therefore the weights of its keys divided by their sum. If that
 // sum is empty, the query sees only itself, with a score that is effectively masked.
-PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const PaddedTensor& dense,
+OutputTensor Chunked(const Model& model, const AttentionLayout& layout, const OutputTensor& dense,
                      const Session& session, const Batch& batch, uint32_t tap) {
   const size_t heads = dense.shape[1], rows = dense.shape[2], chunk = layout.chunk;
   if (dense.shape[3] != rows) Fail("{}: chunks of {} queries and {} keys", dense.name, rows, dense.shape[3]);
@@ -129,7 +129,7 @@ PaddedTensor Chunked(const Model& model, const AttentionLayout& layout, const Pa
   const std::vector<std::vector<int64_t>> circles = Circles(model, layout, dense, session, batch, tap);
   const size_t places = circles.empty() ? 0 : circles[0].size(), chunks = places / chunk;
   const size_t columns = (size_t{layout.before} + 1 + layout.after) * chunk;
-  PaddedTensor out{dense.name, {dense.shape[0], heads, chunks, chunk, columns}, {}, {}};
+  OutputTensor out{dense.name, {dense.shape[0], heads, chunks, chunk, columns}, {}, {}};
   out.values.assign(circles.size() * places * columns, 0.0f);
   out.valid.assign(out.values.size(), 0);
   for (size_t matrix = 0; matrix < circles.size(); ++matrix) {
@@ -217,7 +217,7 @@ AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string
   return layout;
 }
 
-PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTensor dense, const Session& session,
+OutputTensor LayOut(const Model& model, const AttentionLayout& layout, OutputTensor dense, const Session& session,
                     const Batch& batch, uint32_t tap) {
   if (batch.ragged) return dense;
   switch (layout.kind) {

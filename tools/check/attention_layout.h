@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/common/padded.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 
@@ -36,7 +36,7 @@ AttentionLayout LayoutOf(const Model& model, uint32_t program, const std::string
 
 // Converts weights of PaddedAttention (for tap `tap`) to the layout; ragged batches are unchanged. The session must
 // keep the layout's value.
-PaddedTensor LayOut(const Model& model, const AttentionLayout& layout, PaddedTensor dense, const Session& session,
+OutputTensor LayOut(const Model& model, const AttentionLayout& layout, OutputTensor dense, const Session& session,
                     const Batch& batch, uint32_t tap);
 
 }  // namespace fovea::tools

@@ -7,6 +7,8 @@
 
 #include "tools/base/fail.h"
 #include "tools/check/attention_layout.h"
+#include "tools/tensors/named_inputs.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -97,7 +99,7 @@ class CaseCheck {
         line = Compare(PaddedValue(model_, session, batch, value->second, out), reference, options_);
       } else if (const auto wanted = taps_.find(out); wanted != taps_.end()) {
         const auto& [tap, layout] = wanted->second;
-        const PaddedTensor weights = PaddedAttention(model_, session, batch, tap, out);
+        const OutputTensor weights = PaddedAttention(model_, session, batch, tap, out);
         line = Compare(LayOut(model_, layout, weights, session, batch, tap), reference, options_);
       } else {
         line = NotCompared(out, reference, "the model has no such output");
@@ -117,11 +119,11 @@ class CaseCheck {
 
 // Some libraries pad rows to a multiple: if the reference has more rows, appends padding to the result. Rows are the
 // second-to-last of at least three dimensions.
-PaddedTensor WithPaddingOf(const StoredTensor& reference, const PaddedTensor& result) {
+OutputTensor WithPaddingOf(const StoredTensor& reference, const OutputTensor& result) {
   const size_t rank = result.shape.size();
   if (rank < 3 || reference.shape.size() != rank || reference.shape[rank - 2] <= result.shape[rank - 2]) return result;
   const uint64_t rows = result.shape[rank - 2], width = result.shape[rank - 1], padded = reference.shape[rank - 2];
-  PaddedTensor wide{result.name, result.shape, {}, {}};
+  OutputTensor wide{result.name, result.shape, {}, {}};
   wide.shape[rank - 2] = padded;
   if (wide.shape != reference.shape) return result;
   const size_t matrices = rows * width == 0 ? 0 : result.values.size() / (rows * width);
@@ -137,11 +139,11 @@ PaddedTensor WithPaddingOf(const StoredTensor& reference, const PaddedTensor& re
 
 }  // namespace
 
-CheckLine Compare(const PaddedTensor& found, const StoredTensor& reference, const CheckOptions& options) {
+CheckLine Compare(const OutputTensor& found, const StoredTensor& reference, const CheckOptions& options) {
   CheckLine line;
   line.tensor = found.name;
   line.shape = reference.shape;
-  const PaddedTensor result = WithPaddingOf(reference, found);
+  const OutputTensor result = WithPaddingOf(reference, found);
   if (result.shape != found.shape)
     line.note = fmt::format("{} rows, the rest is padding", found.shape[found.shape.size() - 2]);
   if (Significant(result.shape) != Significant(reference.shape)) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/golden_cases.h"
-#include "tools/common/model.h"
-#include "tools/common/padded.h"
+#include "tools/model/model.h"
+#include "tools/tensors/golden_cases.h"
+#include "tools/tensors/padded_outputs.h"
 
 namespace fovea::tools {
 
@@ -37,7 +37,7 @@ struct CheckLine {
 };
 
 // If the reference has more rows than the result, they are padding; the note then reports it.
-CheckLine Compare(const PaddedTensor& result, const StoredTensor& reference, const CheckOptions& options);
+CheckLine Compare(const OutputTensor& result, const StoredTensor& reference, const CheckOptions& options);
 
 // A case without a program runs `options.program`; if one is given there, cases of other programs are skipped. Inputs
 // can be unpadded (ragged.h). Lines are ordered by name; `on_line` is called for each line as soon as it is known.

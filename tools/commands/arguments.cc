@@ -11,7 +11,8 @@
 
 #include "tools/base/lines.h"
 #include "tools/base/mapped_file.h"
-#include "tools/common/packed.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
 

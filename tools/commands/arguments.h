@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/batch.h"
-#include "tools/common/model.h"
+#include "tools/model/batch.h"
+#include "tools/model/model.h"
 
 namespace CLI {
 class App;

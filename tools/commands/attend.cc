@@ -14,7 +14,7 @@
 #include "tools/base/mapped_file.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
-#include "tools/common/notes.h"
+#include "tools/media/notes.h"
 
 namespace fovea::tools {
 namespace {

@@ -12,13 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/base/clock.h"
+#include "tools/base/print.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/machine.h"
-#include "tools/common/print.h"
-#include "tools/common/step_work.h"
-#include "tools/common/turns.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/machine.h"
+#include "tools/measure/operation_work.h"
 
 namespace fovea::tools {
 namespace {
@@ -226,9 +226,9 @@ void Bench(const Arguments& arguments, Console* console) {
   bench.run_ticks = &times[1];
   OrderedJson result = Result(bench, model, session);
   if (arguments.steps) {
-    const std::vector<double> flops = StepFlops(model, session);
+    const std::vector<double> flops = OperationFlops(model, session);
     const std::vector<StepTime> times_of_steps = StepTimes(model, arguments.shape, batch, arguments.seconds);
-    result["steps"] = StepTable(model, request.program, times_of_steps, flops, StepPairs(model, session));
+    result["steps"] = StepTable(model, request.program, times_of_steps, flops, OperationPairs(model, session));
     result["operations"] = OperationTable(result["steps"]);
   }
   if (arguments.json) {
@@ -269,19 +269,19 @@ struct Contender {
 void BenchTwo(const Arguments& arguments, Console* console) {
   Contender first(arguments.model, arguments.model.path, arguments.shape);
   Contender second(arguments.model, arguments.compare, arguments.shape);
-  Turns turns;
+  AlternatingRuns turns;
   while (turns.count() < FOVEA_BENCH_RUNS || turns.seconds() < arguments.seconds) {
-    turns.Take([&] { return first.Seconds(); }, [&] { return second.Seconds(); });
+    turns.RunBoth([&] { return first.Seconds(); }, [&] { return second.Seconds(); });
   }
   const OrderedJson result = {
-      {"models", {first.About(), second.About()}}, {"time", turns.Told()}, {"machine", ThisMachine()}};
+      {"models", {first.About(), second.About()}}, {"time", turns.Json()}, {"machine", ThisMachine()}};
   if (arguments.json) return PrintJson(console->out, result);
   for (const OrderedJson& model : result["models"]) {
     console->out << fmt::format("{}: {} bytes, {} of a session, {} rows\n", Printable(model["blob"].get<std::string>()),
                                 Grouped(model["bytes"].get<uint64_t>()),
                                 Grouped(model["session_bytes"].get<uint64_t>()), model["rows"].get<uint64_t>());
   }
-  console->out << TurnsText(result["time"], Printable(first.model.name()), Printable(second.model.name()));
+  console->out << AlternatingRunsText(result["time"], Printable(first.model.name()), Printable(second.model.name()));
 }
 
 }  // namespace

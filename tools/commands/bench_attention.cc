@@ -9,10 +9,10 @@
 #include "fovea/version.h"
 #include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/print.h"
 #include "tools/bench/attention_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/print.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/base/print.h"
 #include "tools/check/golden_check.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/print.h"
 
 namespace fovea::tools {
 namespace {

@@ -18,10 +18,10 @@
 #include "tools/base/lines.h"
 #include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/print.h"
 #include "tools/base/progress.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/print.h"
 
 namespace fovea::tools {
 namespace {

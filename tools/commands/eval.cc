@@ -11,11 +11,11 @@
 #include "tools/base/progress.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/machine.h"
 #include "tools/eval/evaluation.h"
 #include "tools/eval/perplexity.h"
 #include "tools/eval/report.h"
+#include "tools/measure/machine.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

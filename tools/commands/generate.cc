@@ -12,12 +12,13 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
-#include "tools/common/cuts.h"
-#include "tools/common/interrupt.h"
 #include "tools/generate/conversation.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
+#include "tools/model/interrupt.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -110,7 +111,7 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
     for (std::string& text : arguments.text.All()) texts.push_back(std::move(text));
   }
   const bool continues = ContinuesTexts(model);
-  Cuts cuts;
+  Truncations cuts;
   for (const std::string& text : texts) {
     const Tokens tokens =
         continues ? PromptTokens(model, text, request) : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
@@ -120,7 +121,7 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
     add(tokens.ids, text, text);
   }
   inputs.dropped.resize(inputs.ids.size());
-  Report(cuts, console->err);
+  PrintTruncations(cuts, console->err);
   if (inputs.ids.empty()) Fail("nothing to read; give --prompt, --text, --file or --ids");
   return inputs;
 }
@@ -239,7 +240,7 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     if (!std::getline(std::cin, line)) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     ask(line);
-    if (typed) interrupt.Again();
+    if (typed) interrupt.Rearm();
   }
 }
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/print.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::tools {

@@ -9,15 +9,15 @@
 
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/packed.h"
-#include "tools/common/print.h"
-#include "tools/common/step_work.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
+#include "tools/measure/operation_work.h"
+#include "tools/model/packed_weights.h"
 #include "tools/run/explanation.h"
 
 namespace fovea::tools {
@@ -48,7 +48,8 @@ OrderedJson Contents(const Model& model) {
     const fovea_section_info s = model.Section(i);
     sections.push_back(
         {{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
-    if (s.kind == static_cast<uint32_t>(SectionKind::kPacked)) sections.back()["targets"] = TargetsOf(model, s.layout);
+    if (s.kind == static_cast<uint32_t>(SectionKind::kPacked))
+      sections.back()["targets"] = TargetsWithLayout(model, s.layout);
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
@@ -292,7 +293,7 @@ void Inspect(const Arguments& arguments, Console* console) {
   }
   Bind(batch, &session);
   OrderedJson result = Contents(model);
-  result["program"] = Program(model, session.request().program, StepFlops(model, session));
+  result["program"] = Program(model, session.request().program, OperationFlops(model, session));
   result["plan"] = Plan(model, session);
   if (arguments.json) {
     PrintJson(console->out, result);

@@ -7,11 +7,11 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/print.h"
 #include "tools/blob/output.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/packed.h"
-#include "tools/common/print.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,10 +25,10 @@ struct Arguments {
 void Run(const Arguments& arguments, Console* console) {
   const std::string output = arguments.output.empty() ? arguments.path : arguments.output;
   const std::vector<std::string> targets =
-      arguments.targets.empty() ? std::vector<std::string>{kHost} : arguments.targets;
+      arguments.targets.empty() ? std::vector<std::string>{kHostTarget} : arguments.targets;
   const MappedFile file(arguments.path);
   if (file.size() == 0) Fail("{}: the file is empty", arguments.path);
-  const std::vector<BlobPacked> packed = Pack(file.data(), file.size(), arguments.path, targets);
+  const std::vector<BlobPacked> packed = PackWeights(file.data(), file.size(), arguments.path, targets);
   for (const BlobPacked& section : packed) {
     if (section.bytes.empty()) Fail("{}: no weights of it can be packed", arguments.path);
   }
@@ -36,8 +36,9 @@ void Run(const Arguments& arguments, Console* console) {
   const Model model(file.data(), file.size(), arguments.path, {FOVEA_BACKEND_HIGHWAY, true});
   OrderedJson sections = OrderedJson::array();
   for (const BlobPacked& section : packed) {
-    sections.push_back(
-        {{"targets", TargetsOf(model, section.layout)}, {"layout", section.layout}, {"bytes", section.bytes.size()}});
+    sections.push_back({{"targets", TargetsWithLayout(model, section.layout)},
+                        {"layout", section.layout},
+                        {"bytes", section.bytes.size()}});
   }
   WriteBlobFile(output, blob);
   if (arguments.json) {

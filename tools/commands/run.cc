@@ -8,15 +8,17 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/cuts.h"
-#include "tools/common/engine.h"
-#include "tools/common/notes.h"
-#include "tools/common/padded.h"
-#include "tools/common/pictures.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sound.h"
+#include "tools/media/notes.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/prediction.h"
 #include "tools/run/explanation.h"
 #include "tools/run/results.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/tensors/padded_outputs.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/text_run.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -64,7 +66,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
 
   SafetensorsWriter writer;
   OrderedJson summary = OrderedJson::array();
-  const auto add = [&](const PaddedTensor& tensor) {
+  const auto add = [&](const OutputTensor& tensor) {
     if (!arguments.output.empty()) writer.AddFloats(tensor.name, tensor.shape, tensor.values.data());
     const auto [least, most] = std::minmax_element(tensor.values.begin(), tensor.values.end());
     OrderedJson entry = {{"name", tensor.name}, {"shape", tensor.shape}};
@@ -85,7 +87,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
       add(PaddedAttention(model, session, batch, tap, name));
       continue;
     }
-    const SparseWeights weights = session.Sparse(tap);
+    const SparseAttentionMap weights = session.SparseMap(tap);
     if (!arguments.output.empty()) {
       writer.AddIntegers(name + ".row_offsets", {weights.row_offsets.size()}, weights.row_offsets.data());
       writer.AddIntegers(name + ".keys", {weights.keys.size()}, weights.keys.data());
@@ -99,14 +101,14 @@ void RunTensors(const Arguments& arguments, Console* console) {
 void RunTextsCommand(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
-  RefuseWriters(model);
+  RefuseGenerators(model);
   const Tokenizer tokenizer(model);
   const uint32_t program = FindTextProgram(model, arguments.program);
   const Explainer explainer(model, program);
   TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
   if (arguments.explain != 0) options.taps = explainer.taps();
   const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), options);
-  Report(Cuts(run.tokens), console->err);
+  PrintTruncations(Truncations(run.tokens), console->err);
   OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.prediction);
   if (arguments.explain != 0) {
     const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);
@@ -122,7 +124,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
 void RunSounds(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
-  RefuseWriters(model);
+  RefuseGenerators(model);
   const uint32_t program = model.FindProgram(arguments.program);
   const std::optional<SoundInput> input = FindSoundInput(model, program);
   if (!input)
@@ -141,7 +143,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
     if (!sounds[i].notes.empty()) predictions.back()["notes"] = sounds[i].notes;
     PrintNotes(console->err, arguments.sounds[i], sounds[i].notes);
   }
-  PredictWholes(model, session, arguments.prediction, predictions);
+  PredictMedia(model, session, arguments.prediction, predictions);
   if (arguments.json) return PrintJson(console->out, predictions);
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
@@ -149,7 +151,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
 void RunPictureFiles(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
-  RefuseWriters(model);
+  RefuseGenerators(model);
   const std::vector<Picture> pictures = ReadPictures(arguments.pictures);
   std::vector<OrderedJson> predictions(pictures.size());
   for (const PictureRun& run : RunPictures(model, arguments.program, pictures, arguments.workers)) {
@@ -160,7 +162,7 @@ void RunPictureFiles(const Arguments& arguments, Console* console) {
                          {"width", pictures[i].width},
                          {"program", model.Program(run.program).name}});
     }
-    PredictWholes(model, *run.session, arguments.prediction, entries);
+    PredictMedia(model, *run.session, arguments.prediction, entries);
     for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
   }
   if (arguments.json) return PrintJson(console->out, predictions);

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/cuts.h"
-#include "tools/common/print.h"
 #include "tools/similarity/embeddings.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -26,8 +26,8 @@ struct Arguments {
   bool json = false;
 };
 
-Cuts CutsOf(const Directions& texts) {
-  Cuts cuts;
+Truncations TruncationsOf(const Directions& texts) {
+  Truncations cuts;
   for (const uint64_t dropped : texts.dropped) cuts.Add(dropped);
   return cuts;
 }
@@ -38,7 +38,7 @@ void PrintMatrix(const Directions& all, const std::vector<std::string>& names, c
   const std::vector<std::vector<double>> cosines = Cosines(all, all);
   if (json) {
     OrderedJson found = {{"source", all.source}, {what, names}, {all.sparse ? "dot_products" : "cosines", cosines}};
-    if (CutsOf(all).any()) found["dropped_tokens"] = all.dropped;
+    if (TruncationsOf(all).any()) found["dropped_tokens"] = all.dropped;
     return PrintJson(console->out, found);
   }
   console->out << fmt::format("{} of {}\n      ", all.sparse ? "Dot product" : "Cosine", all.source);
@@ -105,7 +105,7 @@ void Similarity(const Arguments& arguments, Console* console) {
   if (!texts.empty()) {
     const std::string program = pictures.empty() ? arguments.program : "";
     said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.embedding);
-    Report(CutsOf(said), console->err);
+    PrintTruncations(TruncationsOf(said), console->err);
   }
   if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.embedding);
   if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);

@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "runtime/blob/op_codes.h"
+#include "tools/base/print.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/chat.h"
-#include "tools/common/cuts.h"
-#include "tools/common/print.h"
-#include "tools/common/text.h"
 #include "tools/convert/text/build.h"
+#include "tools/text/chat_format.h"
+#include "tools/text/tokenizer.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -81,7 +81,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
   std::optional<ChatFormat> chat;
   if (!arguments.chat.empty()) chat.emplace(model, arguments.chat);
   OrderedJson list = OrderedJson::array();
-  Cuts cuts;
+  Truncations cuts;
   for (const std::string& given : arguments.text.All()) {
     const std::string text = chat ? chat->Prompt({{"user", given}}) : given;
     const Tokens tokens = chat ? chat->TokensOf(text) : tokenizer.Encode(text, arguments.max_length);
@@ -106,7 +106,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
     }
     if (tokens.dropped != 0) console->out << fmt::format("  ({} more tokens were cut off)\n", tokens.dropped);
   }
-  Report(cuts, console->err);
+  PrintTruncations(cuts, console->err);
   if (arguments.json) PrintJson(console->out, list);
 }
 

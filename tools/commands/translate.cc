@@ -11,12 +11,12 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
-#include "tools/common/interrupt.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/generate/translation.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "fovea/model.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
-#include "tools/common/error.h"
-#include "tools/common/print.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 

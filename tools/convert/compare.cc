@@ -6,14 +6,15 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/batch.h"
-#include "tools/common/closeness.h"
-#include "tools/common/error.h"
-#include "tools/common/model.h"
-#include "tools/common/session.h"
-#include "tools/common/turns.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/samples.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/model/library_error.h"
+#include "tools/model/model.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 namespace {
@@ -117,9 +118,9 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   Session was = SessionFor(before, batch, request), is = SessionFor(after, batch, request);
   was.Run();
   is.Run();
-  Turns turns;
+  AlternatingRuns turns;
   while (turns.count() < kTurns) {
-    turns.Take([&] { return SecondsToRun(was); }, [&] { return SecondsToRun(is); });
+    turns.RunBoth([&] { return SecondsToRun(was); }, [&] { return SecondsToRun(is); });
   }
   LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/batch.h"
-#include "tools/common/model.h"
-#include "tools/common/session.h"
 #include "tools/convert/convert.h"
 #include "tools/convert/staged_model.h"
+#include "tools/model/batch.h"
+#include "tools/model/model.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

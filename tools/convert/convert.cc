@@ -8,7 +8,6 @@
 #include "tools/base/fail.h"
 #include "tools/base/workers.h"
 #include "tools/blob/output.h"
-#include "tools/common/packed.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/attention_types.h"
 #include "tools/convert/calibrated_tensors.h"
@@ -24,6 +23,8 @@
 #include "tools/convert/staged_model.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/vocabulary_check.h"
+#include "tools/model/packed_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -227,7 +228,7 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
     const Memory copy = LoadedBlob::Copy(blob);
-    std::vector<BlobPacked> packed = Pack(copy.get(), blob.size(), "the converted model", options.pack);
+    std::vector<BlobPacked> packed = PackWeights(copy.get(), blob.size(), "the converted model", options.pack);
     const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
     const auto none = std::remove_if(packed.begin(), packed.end(), empty);
     if (none != packed.end()) report.warnings.push_back("none of these weights can be packed");

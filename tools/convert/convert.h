@@ -32,7 +32,7 @@ struct ConvertOptions {
   DType keys = DType::kF32;       // KV cache: f32, f16, bf16 or int8
   DType products = DType::kF32;   // products of attention: f32, bf16 or int8
   LaidPattern pattern;            // sparse pattern for attention that was trained without it
-  std::vector<std::string> pack;  // add weights packed for these targets (tools/common/packed.h)
+  std::vector<std::string> pack;  // add weights packed for these targets (tools/model/packed_weights.h)
   std::string task;               // for a model directory, like the next two: see Reading
   std::vector<std::string> image_sizes;
   std::string family;

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "tools/base/workers.h"
-#include "tools/common/model.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/staged_model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tools/blob/output.h"
-#include "tools/common/memory.h"
-#include "tools/common/model.h"
+#include "tools/model/aligned_memory.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

@@ -6,7 +6,7 @@
 
 #include "tools/base/workers.h"
 #include "tools/blob/blob.h"
-#include "tools/common/session.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "tools/measure/synthetic_batch.h"
+
 namespace fovea::tools {
 namespace {
 

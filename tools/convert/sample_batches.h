@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "tools/common/batch.h"
-#include "tools/common/model.h"
 #include "tools/convert/samples.h"
+#include "tools/model/batch.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/cuts.h"
-#include "tools/common/padded.h"
-#include "tools/common/pictures.h"
-#include "tools/common/sound.h"
-#include "tools/common/text.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/tensors/padded_inputs.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -47,7 +47,7 @@ std::optional<Batch> OfIds(const Model& model, uint32_t program, const std::vect
     Tokens& text = texts.emplace_back();
     text.ids = rows[i];
     text.types.resize(text.ids.size());
-    FillUp(model, program, &text);
+    PadTokens(model, program, &text);
     tokens += text.ids.size();
   }
   return BatchFromTokens(model, program, texts);
@@ -115,7 +115,7 @@ std::vector<std::string> NotesOnSamples(const Model& model, const SampleSources&
   for (uint32_t program = 0; program < model.Info().program_count && notes.empty(); ++program) {
     if (!sources.texts.empty() && TakesTokens(model, program)) {
       const Tokenizer tokenizer(model);
-      Cuts cuts;
+      Truncations cuts;
       for (const std::string& line : sources.texts) cuts.Add(EncodeFor(model, tokenizer, program, line));
       if (cuts.any()) notes.push_back("samples: " + cuts.Line());
       return notes;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::tools {
 

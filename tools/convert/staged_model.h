@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tools/base/workers.h"
-#include "tools/common/batch.h"
-#include "tools/common/session.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/stages.h"
+#include "tools/model/batch.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

@@ -1,4 +1,5 @@
-// Vectors of floats for hot loops: 16 bytes on any processor, 32 where supported.
+// Vectors of floats for hot loops: 16 bytes on any processor, 32 where supported. The runtime uses Highway instead;
+// its quotients are approximate on 32-bit Arm, but a blob must have the same bytes wherever it is made.
 #ifndef FOVEA_TOOLS_CONVERT_VECTORS_H_
 #define FOVEA_TOOLS_CONVERT_VECTORS_H_
 

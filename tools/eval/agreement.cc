@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/common/closeness.h"
-#include "tools/common/percentile.h"
+#include "tools/measure/distance.h"
+#include "tools/measure/percentile.h"
 
 namespace fovea::tools {
 
@@ -18,7 +18,7 @@ void Agreement::AddRow(const float* first, const float* second, uint32_t width) 
   same_ += std::max_element(first, first + width) - first == std::max_element(second, second + width) - second;
 }
 
-OrderedJson Agreement::Told() const {
+OrderedJson Agreement::Json() const {
   if (!comparable_ || cosines_.empty()) return nullptr;
   OrderedJson told = {{"rows", cosines_.size()}};
   if (chooses_) told["same_choice"] = static_cast<double>(same_) / static_cast<double>(cosines_.size());

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "tools/common/print.h"
-#include "tools/common/session.h"
+#include "tools/base/print.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 
@@ -19,7 +19,7 @@ class Agreement {
   void AddRow(const float* first, const float* second, uint32_t width);
 
   // Rows, "cosine" with percentiles over them, "same_choice" with the share of rows. Null if they cannot be compared.
-  OrderedJson Told() const;
+  OrderedJson Json() const;
 
  private:
   const bool chooses_;

@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
-#include "tools/common/closeness.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/judges.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/measure/distance.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {
@@ -91,7 +91,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
   const bool alike =
       contenders.back().runner->task() == task && (request.measure != Measure::kClasses || names.Alike());
   Agreement outputs(request.measure == Measure::kNothing && task != Task::kEmbedding);
-  Turns turns;
+  AlternatingRuns turns;
   const size_t batch = BatchSize(request, contenders), total = samples.list.size();
   size_t done = 0;
   while (done < total && !Interrupt::Happened()) {
@@ -101,7 +101,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
     if (models.size() == 1) {
       contenders[0].runner->Run();
     } else {
-      turns.Take([&] { return contenders[0].runner->Run(); }, [&] { return contenders[1].runner->Run(); });
+      turns.RunBoth([&] { return contenders[0].runner->Run(); }, [&] { return contenders[1].runner->Run(); });
     }
     for (size_t i = done; i < end; ++i) {
       for (Contender& one : contenders) {
@@ -120,14 +120,14 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
   if (!contenders[0].runner->notes().empty()) told["notes"] = contenders[0].runner->notes();
   told["models"] = AboutBlobs(models);
   for (size_t i = 0; i < models.size() && done != 0; ++i) {
-    told["models"][i].update(contenders[i].judge->Told());
-    const Cuts& cuts = contenders[i].runner->cuts();
+    told["models"][i].update(contenders[i].judge->Json());
+    const Truncations& cuts = contenders[i].runner->cuts();
     if (cuts.any()) told["models"][i]["cut"] = cuts.Json();
   }
   if (models.size() == 1 || done == 0) return told;
   told["agreement"] = AgreementOf(request.measure, contenders[0].judge->said(), contenders[1].judge->said());
-  told["agreement"]["outputs"] = outputs.Told();
-  told["time"] = turns.Told();
+  told["agreement"]["outputs"] = outputs.Json();
+  told["time"] = turns.Json();
   return told;
 }
 

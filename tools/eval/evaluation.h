@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/eval/sample_runner.h"
 #include "tools/eval/samples.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
-#include "tools/common/closeness.h"
+#include "tools/measure/distance.h"
 
 namespace fovea::tools {
 namespace {
@@ -83,7 +83,7 @@ void ClassJudge::Add(const Samples& samples, const Sample& sample, const Matrix*
   said_.push_back(static_cast<double>(said));
 }
 
-OrderedJson ClassJudge::Told() const {
+OrderedJson ClassJudge::Json() const {
   std::vector<size_t> seen;
   for (size_t i = 0; i < names_.count(); ++i) {
     const Confusion::Scores scores = confusion_.Of(i);
@@ -143,7 +143,7 @@ void ScoreJudge::Add(const Samples& samples, const Sample& sample, const Matrix*
   expected_.push_back(sample.score);
 }
 
-OrderedJson ScoreJudge::Told() const {
+OrderedJson ScoreJudge::Json() const {
   return {{"compared", sparse_  ? "dot product of sparse word weights"
                        : apart_ ? "cosine of embeddings"
                                 : "score of the pair"},

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/eval/metrics.h"
 #include "tools/eval/sample_runner.h"
 #include "tools/eval/samples.h"
@@ -44,7 +44,7 @@ class Judge {
   virtual std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const;
   // `results`: the output for each item.
   virtual void Add(const Samples& samples, const Sample& sample, const Matrix* results) = 0;
-  virtual OrderedJson Told() const = 0;
+  virtual OrderedJson Json() const = 0;
   // The model's prediction for each sample: a score, or the class as an index among all names.
   const std::vector<double>& said() const { return said_; }
 
@@ -58,7 +58,7 @@ class ClassJudge : public Judge {
   ClassJudge(const ClassNames& names, size_t model) : names_(names), model_(model), confusion_(names.count()) {}
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;
   // Per-class scores for classes that were expected or predicted.
-  OrderedJson Told() const override;
+  OrderedJson Json() const override;
 
  private:
   const ClassNames& names_;
@@ -73,7 +73,7 @@ class ScoreJudge : public Judge {
   explicit ScoreJudge(const SampleRunner& runner);
   std::vector<Item> ItemsOf(const Samples& samples, const Sample& sample) const override;
   void Add(const Samples& samples, const Sample& sample, const Matrix* results) override;
-  OrderedJson Told() const override;
+  OrderedJson Json() const override;
 
  private:
   const std::string model_;
@@ -85,7 +85,7 @@ class ScoreJudge : public Judge {
 class NoJudge : public Judge {
  public:
   void Add(const Samples&, const Sample&, const Matrix*) override {}
-  OrderedJson Told() const override { return OrderedJson::object(); }
+  OrderedJson Json() const override { return OrderedJson::object(); }
 };
 
 }  // namespace fovea::tools

@@ -7,14 +7,14 @@
 
 #include "fovea/cache.h"
 #include "tools/base/fail.h"
-#include "tools/common/error.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/text.h"
-#include "tools/common/turns.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/windows.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/generation.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/model/interrupt.h"
+#include "tools/model/library_error.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -49,7 +49,7 @@ class Foreteller {
   size_t done() const { return done_; }
   // The scores of the last step.
   const Matrix& scores() const { return last_; }
-  OrderedJson Told() const;
+  OrderedJson Json() const;
 
  private:
   void Begin();
@@ -163,7 +163,7 @@ void Foreteller::Count(const WindowStep& step) {
   }
 }
 
-OrderedJson Foreteller::Told() const {
+OrderedJson Foreteller::Json() const {
   const double mean = nats_ / static_cast<double>(counted_);
   return {{"texts", texts_},
           {"window", window_},
@@ -193,7 +193,7 @@ OrderedJson EvaluatePerplexity(const std::vector<const Model*>& models, const Pe
   const bool two = models.size() == 2;
   const bool alike = two && a.steps() == b.steps() && a.width() == b.width();
   Agreement agreement(true);
-  Turns turns;
+  AlternatingRuns turns;
   const size_t total = std::max(a.steps().size(), b.steps().size());
   size_t done = 0;
   for (; done < total && !Interrupt::Happened(); ++done) {
@@ -202,19 +202,19 @@ OrderedJson EvaluatePerplexity(const std::vector<const Model*>& models, const Pe
     const auto run_first = [&] { return a.Run(); };
     const auto run_second = [&] { return b.Run(); };
     if (first && second) {
-      turns.Take(run_first, run_second);
+      turns.RunBoth(run_first, run_second);
     } else {
-      first ? turns.TakeFirst(run_first) : turns.TakeSecond(run_second);
+      first ? turns.RunFirst(run_first) : turns.RunSecond(run_second);
     }
     if (alike) Compare(a, b, agreement);
   }
   OrderedJson told = {{"file", request.file}};
   if (done < total) told["interrupted"] = true;
   told["models"] = AboutBlobs(models);
-  for (size_t i = 0; i < models.size() && done != 0; ++i) told["models"][i].update(all[i]->Told());
+  for (size_t i = 0; i < models.size() && done != 0; ++i) told["models"][i].update(all[i]->Json());
   if (!two || done == 0) return told;
-  told["agreement"] = {{"outputs", agreement.Told()}};
-  told["time"] = turns.Told(alike);
+  told["agreement"] = {{"outputs", agreement.Json()}};
+  told["time"] = turns.Json(alike);
   return told;
 }
 

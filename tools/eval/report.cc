@@ -6,8 +6,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "tools/common/turns.h"
 #include "tools/eval/report_rows.h"
+#include "tools/measure/alternating_runs.h"
 
 namespace fovea::tools {
 namespace {
@@ -99,7 +99,8 @@ std::string ReportText(const OrderedJson& told) {
   const auto agreement = AgreementRows(told);
   if (!agreement.empty()) text += "\nAgreement\n";
   for (const auto& [name, number] : agreement) text += fmt::format("  {:<30}  {}\n", name, number);
-  if (told.contains("time")) text += "\nTimes, alternating runs\n" + TurnsText(told["time"], names[0], names[1]);
+  if (told.contains("time"))
+    text += "\nTimes, alternating runs\n" + AlternatingRunsText(told["time"], names[0], names[1]);
   return text;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 
 namespace fovea::tools {
 

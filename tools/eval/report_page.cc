@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "tools/base/markup.h"
-#include "tools/common/turns.h"
 #include "tools/eval/report.h"
 #include "tools/eval/report_rows.h"
+#include "tools/measure/alternating_runs.h"
 
 namespace fovea::tools {
 namespace {
@@ -110,7 +110,7 @@ std::string ReportPage(const OrderedJson& told) {
   if (!agreement.empty()) html += "</tbody></table>\n";
   if (told.contains("time")) {
     const auto name = [&](size_t i) { return told["models"][i]["blob"].get<std::string>(); };
-    std::istringstream text(TurnsText(told["time"], Printable(name(0)), Printable(name(1))));
+    std::istringstream text(AlternatingRunsText(told["time"], Printable(name(0)), Printable(name(1))));
     std::string lines;
     for (std::string line; std::getline(text, line);) lines += Markup(line) + "\n";
     html += "<h2>Times, alternating runs</h2>\n<pre>" + lines + "</pre>\n";

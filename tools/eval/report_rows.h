@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 
 namespace fovea::tools {
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/pictures.h"
-#include "tools/common/sound.h"
-#include "tools/common/sparse.h"
-#include "tools/common/turns.h"
+#include "tools/measure/alternating_runs.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -163,7 +164,7 @@ double SampleRunner::Run() {
 void SampleRunner::Keep(const Job& job, const Session& session) {
   const Task task = TaskOf(model_, job.program);
   const bool sparse = options_.sparse && task == Task::kMaskedWords;
-  const Matrix all = sparse                     ? SparseWeightsOf(model_, session, job.tokens)
+  const Matrix all = sparse                     ? WordWeights(model_, session, job.tokens)
                      : task == Task::kEmbedding ? ReadEmbeddings(model_, session, options_.dimensions).rows
                                                 : ReadLogits(model_, session);
   const bool of_tokens = !sparse && (task == Task::kTags || task == Task::kMaskedWords);

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/batch.h"
-#include "tools/common/cuts.h"
-#include "tools/common/prediction.h"
-#include "tools/common/text.h"
+#include "tools/model/batch.h"
+#include "tools/prediction/prediction.h"
+#include "tools/text/tokenizer.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 
@@ -46,7 +46,7 @@ class SampleRunner {
   // The task's output for each item: one row, or one row for each token that is not special.
   const std::vector<Matrix>& results() const { return results_; }
   // Truncated texts so far.
-  const Cuts& cuts() const { return cuts_; }
+  const Truncations& cuts() const { return cuts_; }
   // Assumptions about the files of all items so far, and their parts that were not read.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -73,7 +73,7 @@ class SampleRunner {
   std::vector<Job> jobs_;
   std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
   std::vector<Matrix> results_;
-  Cuts cuts_;
+  Truncations cuts_;
   std::vector<std::string> notes_;
 };
 

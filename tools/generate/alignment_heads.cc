@@ -52,7 +52,7 @@ HeadWeights AlignmentHeads::Weights(const Session& decode, size_t first, size_t 
   HeadWeights all;
   all.tokens = rows, all.frames = frames;
   for (uint32_t tap = 0; tap < taps_.size(); ++tap) {
-    const fovea_attention_map weights = decode.Weights(tap);
+    const fovea_attention_map weights = decode.AttentionMap(tap);
     if (weights.rows < first + rows || weights.stride < frames) {
       Fail("the decoder's attention map has {} rows of {}, expected {} of {}", weights.rows, weights.stride,
            first + rows, frames);

@@ -4,9 +4,10 @@
 
 #include "fovea/cache.h"
 #include "fovea/text.h"
-#include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/room.h"
+#include "tools/model/library_error.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/chat.h"
 #include "tools/generate/generator.h"
+#include "tools/text/chat_format.h"
 
 namespace fovea::tools {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/session.h"
-#include "tools/common/sound.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

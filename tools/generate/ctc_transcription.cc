@@ -5,9 +5,9 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/padded.h"
 #include "tools/generate/defaults.h"
+#include "tools/model/interrupt.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fovea/generate.h"
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

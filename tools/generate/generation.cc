@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-#include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 #include "tools/generate/room.h"
+#include "tools/model/library_error.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -110,7 +111,7 @@ class Writer {
 
   // Rows of the attention map are the new tokens of a decoder with a KV cache, else the texts.
   void AddAlignments(const fovea_generated& step) {
-    const fovea_attention_map weights = decode_.Weights(0);
+    const fovea_attention_map weights = decode_.AttentionMap(0);
     const std::vector<uint32_t> lengths = decode_.Lengths(weights.key_space);
     std::vector<uint32_t> rows(step.texts, 1);
     const std::string token = MetadataOr(model_, "generate.token", "input_ids");
@@ -184,7 +185,7 @@ Batch SourceOf(const Model& model, std::vector<Generation>& generations) {
   for (size_t i = 0; i < generations.size(); ++i) {
     texts[i].ids = generations[i].input;
     texts[i].types.resize(texts[i].ids.size());
-    FillUp(model, program, &texts[i]);
+    PadTokens(model, program, &texts[i]);
     generations[i].input = texts[i].ids;
   }
   return BatchFromTokens(model, program, texts);

@@ -10,10 +10,10 @@
 
 #include "fovea/generate.h"
 #include "tools/base/sized.h"
-#include "tools/common/batch.h"
-#include "tools/common/text.h"
 #include "tools/generate/text_stream.h"
 #include "tools/generate/token_rules.h"
+#include "tools/model/batch.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tools/common/error.h"
-#include "tools/common/interrupt.h"
+#include "tools/model/interrupt.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 

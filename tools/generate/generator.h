@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "tools/common/session.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/generation.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

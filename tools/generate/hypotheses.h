@@ -2,7 +2,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_HYPOTHESES_H_
 #define FOVEA_TOOLS_GENERATE_HYPOTHESES_H_
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::tools {

@@ -7,10 +7,10 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
-#include "tools/common/batch.h"
-#include "tools/common/interrupt.h"
-#include "tools/common/sound.h"
 #include "tools/generate/sound_chunks.h"
+#include "tools/media/sound_inputs.h"
+#include "tools/model/batch.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "tools/common/session.h"
 #include "tools/generate/long_speech.h"
+#include "tools/model/session.h"
 
 namespace fovea::tools {
 

@@ -7,11 +7,11 @@
 #include <set>
 
 #include "tools/base/json.h"
-#include "tools/common/interrupt.h"
 #include "tools/generate/alignment_heads.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/sound_chunks.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

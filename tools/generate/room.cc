@@ -5,6 +5,7 @@
 #include "tools/base/fail.h"
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/print.h"
+#include "tools/base/print.h"
 #include "tools/generate/generation.h"
 
 namespace fovea::tools {

@@ -4,9 +4,9 @@
 
 #include "fovea/text.h"
 #include "tools/base/sized.h"
-#include "tools/common/error.h"
-#include "tools/common/memory.h"
 #include "tools/generate/text_stream.h"
+#include "tools/model/aligned_memory.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {

@@ -1,7 +1,7 @@
 #include "tools/generate/text_stream.h"
 
-#include "tools/common/error.h"
-#include "tools/common/text.h"
+#include "tools/model/library_error.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 namespace {

@@ -9,8 +9,8 @@
 #include "fovea/stop.h"
 #include "fovea/text.h"
 #include "tools/base/sized.h"
-#include "tools/common/memory.h"
-#include "tools/common/model.h"
+#include "tools/model/aligned_memory.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

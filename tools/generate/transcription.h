@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/sound.h"
 #include "tools/generate/generation.h"
+#include "tools/media/sound_inputs.h"
 
 namespace fovea::tools {
 

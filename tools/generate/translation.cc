@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tools/generate/defaults.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {

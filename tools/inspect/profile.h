@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

@@ -7,7 +7,7 @@
 
 #include "fovea/text.h"
 #include "fovea/version.h"
-#include "tools/common/error.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {

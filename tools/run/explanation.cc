@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tools/base/fail.h"
+#include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 // The weight of each row of a level in its segment, for the whole space; empty without a tap.
 std::vector<double> ReadWeights(const Session& session, uint32_t space, int tap) {
   if (tap < 0) return {};
-  const fovea_attention_map weights = session.Weights(static_cast<uint32_t>(tap));
+  const fovea_attention_map weights = session.AttentionMap(static_cast<uint32_t>(tap));
   const std::vector<uint32_t> lengths = session.Lengths(space), keys = session.Lengths(weights.key_space);
   if (keys.size() != lengths.size()) return {};  // the step does not belong to this level
   std::vector<double> all(std::accumulate(lengths.begin(), lengths.end(), size_t{0}));

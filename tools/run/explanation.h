@@ -6,8 +6,9 @@
 #include <ostream>
 #include <vector>
 
-#include "tools/common/print.h"
-#include "tools/common/text.h"
+#include "tools/base/print.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
 
 namespace fovea::tools {
 

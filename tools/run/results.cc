@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tools/base/fail.h"
-#include "tools/common/batch.h"
+#include "tools/model/batch.h"
 
 namespace fovea::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 

@@ -8,10 +8,11 @@
 #include <cmath>
 
 #include "tools/base/fail.h"
-#include "tools/common/engine.h"
-#include "tools/common/pictures.h"
-#include "tools/common/prediction.h"
-#include "tools/common/sparse.h"
+#include "tools/media/picture_inputs.h"
+#include "tools/prediction/prediction.h"
+#include "tools/prediction/word_weights.h"
+#include "tools/text/text_inputs.h"
+#include "tools/text/text_run.h"
 
 namespace fovea::tools {
 namespace {
@@ -63,9 +64,8 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
   const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
   const bool sparse = TaskOf(model, run.session->request().program) == Task::kMaskedWords;
   if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings; leave out --dimensions", model.name());
-  const Embeddings embeddings =
-      sparse ? Embeddings{SparseWeightsOf(model, *run.session, run.tokens), "sparse word weights"}
-             : ReadEmbeddings(model, *run.session, options.dimensions);
+  const Embeddings embeddings = sparse ? Embeddings{WordWeights(model, *run.session, run.tokens), "sparse word weights"}
+                                       : ReadEmbeddings(model, *run.session, options.dimensions);
   Directions made = {{}, embeddings.source, sparse};
   const size_t each = prompts.empty() ? 1 : prompts.size();
   for (uint32_t i = 0; i < filled.size(); ++i) {

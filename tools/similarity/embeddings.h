@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/model.h"
+#include "tools/model/model.h"
 
 namespace fovea::tools {
 
-// Rows of length 1 (or 0), and the name of the output; for a masked language model, sparse word weights (sparse.h)
+// Rows of length 1 (or 0), and the name of the output; for a masked language model, word weights (word_weights.h)
 // without normalisation.
 struct Directions {
   std::vector<std::vector<double>> rows;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tools/common/interrupt.h"
-#include "tools/common/padded.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/overlap.h"
+#include "tools/model/interrupt.h"
+#include "tools/tensors/padded_inputs.h"
 
 namespace fovea::tools {
 

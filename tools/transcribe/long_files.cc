@@ -1,6 +1,6 @@
 #include "tools/transcribe/long_files.h"
 
-#include "tools/common/interrupt.h"
+#include "tools/model/interrupt.h"
 
 namespace fovea::tools {
 namespace {

@@ -3,9 +3,10 @@
 //   fovea_peer BLOB THREADS ROWS TEXT    a decoder: runs of up to ROWS tokens, texts of up to TEXT
 #include "fovea/version.h"
 #include "tests/bench/peers/serve.h"
-#include "tools/common/batch.h"
-#include "tools/common/error.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/measure/synthetic_batch.h"
+#include "tools/model/batch.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {

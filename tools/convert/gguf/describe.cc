@@ -15,7 +15,7 @@ void RefuseOtherFiles(const GgufMetadata& metadata) {
   if (parts > 1) Fail("{}: split.count: this is one of {} files; join them first", metadata.path(), parts);
 }
 
-// Sets the metadata that tools/common/chat.h reads.
+// Sets the metadata that tools/text/chat_format.h reads.
 void SetChat(const GgufMetadata& metadata, Description* description) {
   const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
   if (source.empty()) return;

@@ -39,7 +39,7 @@ bool IsDirectoryTokenizer(const Json& description);
 bool HasTokenizer(const std::filesystem::path& model_dir);
 
 // The chat template of a directory (chat_template.jinja, else tokenizer_config.json) as the metadata that
-// tools/common/chat.h reads; empty if it has none.
+// tools/text/chat_format.h reads; empty if it has none.
 std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const std::filesystem::path& model_dir);
 
 }  // namespace fovea::tools

@@ -1,0 +1,104 @@
+// Converts images to the inputs of a model's programs.
+#include "tools/media/picture_inputs.h"
+
+#include <map>
+#include <sstream>
+
+#include "tools/base/fail.h"
+
+namespace fovea::tools {
+
+std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program) {
+  for (const uint32_t value : InputsOf(model, program)) {
+    const fovea_value_info info = model.Value(program, value);
+    const char* shape = model.ProgramMetadata(program, fmt::format("shape.{}", info.name));
+    if (shape == nullptr || info.type != FOVEA_TYPE_F32) continue;
+    std::istringstream sizes(shape);
+    PictureInput input = {value, 0, {}};
+    if (!(sizes >> input.channels >> input.size.height >> input.size.width) || !(sizes >> std::ws).eof()) continue;
+    // The blob states both the shape and the rows; checked here that they agree.
+    const uint64_t pixels = uint64_t{input.size.height} * input.size.width;
+    const uint32_t rows = model.Space(info.space).max_segment_rows;
+    const bool sane = input.channels != 0 && input.channels <= 1024 && pixels != 0 && pixels < uint64_t{1} << 32;
+    if (sane && input.channels * pixels == uint64_t{rows} * info.width) return input;
+  }
+  return std::nullopt;
+}
+
+std::optional<Preparation> FindPreparation(const Model& model) {
+  try {
+    return FromMetadata([&](const std::string& key) { return model.Metadata(key); });
+  } catch (const Failure& failure) {
+    Fail("{}: {}", model.name(), failure.what());
+  }
+}
+
+Preparation PreparationOf(const Model& model) {
+  if (const auto found = FindPreparation(model)) return *found;
+  Fail("{}: has no metadata for image preparation; give pixel_values with --input", model.name());
+}
+
+std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& name) {
+  const auto reads = [&](uint32_t program) {
+    return InputsOf(model, program).size() == 1 && FindPictureInput(model, program).has_value();
+  };
+  if (!name.empty()) {
+    const uint32_t program = model.FindProgram(name);
+    if (!reads(program)) Fail("{}: program '{}' does not read images", model.name(), name);
+    return {program};
+  }
+  std::vector<uint32_t> programs;
+  for (uint32_t program = 0; program < model.Info().program_count; ++program) {
+    if (reads(program)) programs.push_back(program);
+  }
+  if (programs.empty()) Fail("{}: no program has an image as its only input", model.name());
+  return programs;
+}
+
+uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, const Picture& picture) {
+  std::vector<Extent> sizes;
+  for (const uint32_t program : programs) sizes.push_back(FindPictureInput(model, program)->size);
+  return programs[NearestSize(sizes, {picture.height, picture.width})];
+}
+
+Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures) {
+  const PictureInput input = *FindPictureInput(model, program);
+  const fovea_value_info info = model.Value(program, input.value);
+  const Preparation preparation = PreparationOf(model);
+  Batch batch;
+  std::vector<float>& numbers = batch.numbers[input.value];
+  for (const Picture* picture : pictures) {
+    const std::vector<float> values = Prepare(preparation, *picture, input.channels, input.size);
+    numbers.insert(numbers.end(), values.begin(), values.end());
+  }
+  const std::vector<uint32_t> lengths(pictures.size(), model.Space(info.space).max_segment_rows);
+  AddSegments(model, info.space, MakeSegments(lengths), &batch);
+  return batch;
+}
+
+std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,
+                                    const std::vector<Picture>& pictures, uint32_t workers) {
+  if (pictures.empty()) Fail("no image given");
+  const std::vector<uint32_t> programs = PicturePrograms(model, program);
+  std::map<uint32_t, PictureRun> runs;
+  std::map<uint32_t, std::vector<const Picture*>> batches;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    const uint32_t chosen = ProgramFor(model, programs, pictures[i]);
+    runs[chosen].which.push_back(i);
+    batches[chosen].push_back(&pictures[i]);
+  }
+  std::vector<PictureRun> done;
+  for (auto& [chosen, run] : runs) {
+    SessionRequest request;
+    request.program = chosen;
+    request.workers = workers;
+    run.program = chosen;
+    run.session =
+        std::make_unique<Session>(SessionFor(model, BatchFromPictures(model, chosen, batches[chosen]), request));
+    run.session->Run();
+    done.push_back(std::move(run));
+  }
+  return done;
+}
+
+}  // namespace fovea::tools

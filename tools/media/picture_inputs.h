@@ -1,0 +1,50 @@
+// Converts images to the inputs of a model's programs, one program for each image size of the conversion.
+#ifndef FOVEA_TOOLS_MEDIA_PICTURE_INPUTS_H_
+#define FOVEA_TOOLS_MEDIA_PICTURE_INPUTS_H_
+
+#include <stdint.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/image/picture.h"
+#include "tools/image/preparation.h"
+#include "tools/model/batch.h"
+#include "tools/model/model.h"
+
+namespace fovea::tools {
+
+// The input whose metadata "shape.<input>" is channels, height and width.
+struct PictureInput {
+  uint32_t value = 0;
+  uint32_t channels = 0;
+  Extent size;
+};
+std::optional<PictureInput> FindPictureInput(const Model& model, uint32_t program);
+
+// How to prepare images for the model, from its metadata; nothing if it is absent; fails if it is invalid.
+std::optional<Preparation> FindPreparation(const Model& model);
+Preparation PreparationOf(const Model& model);
+
+// Programs whose only input is an image; fails if there are none. `name`: only this program; empty: all.
+std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& name);
+
+// The program for an image, by size (NearestSize).
+uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, const Picture& picture);
+
+Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures);
+
+// Images that one program has processed.
+struct PictureRun {
+  uint32_t program = 0;
+  std::vector<size_t> which;         // indices of the images, in the order of the session's rows
+  std::unique_ptr<Session> session;  // has run
+};
+std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,
+                                    const std::vector<Picture>& pictures, uint32_t workers);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_MEDIA_PICTURE_INPUTS_H_

@@ -1,0 +1,29 @@
+// Packed sections of a blob, for the host and other targets.
+#ifndef FOVEA_TOOLS_MODEL_PACKED_WEIGHTS_H_
+#define FOVEA_TOOLS_MODEL_PACKED_WEIGHTS_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/blob/blob.h"
+#include "tools/model/model.h"
+
+namespace fovea::tools {
+
+// Name of the host among the targets.
+inline constexpr const char kHostTarget[] = "host";
+
+// All targets: kHostTarget and the targets that the library knows.
+std::vector<std::string> PackTargets();
+
+// Packs for each target; targets of equal layout share one section. `blob` outlives the call, is aligned to 64 bytes
+// and is verified; `name` begins messages. A section without bytes: no weights can be packed.
+std::vector<BlobPacked> PackWeights(const void* blob, uint64_t size, const std::string& name,
+                                    const std::vector<std::string>& targets);
+
+// The targets other than kHostTarget whose layout is that of this section.
+std::vector<std::string> TargetsWithLayout(const Model& model, uint64_t layout);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_MODEL_PACKED_WEIGHTS_H_

@@ -1,0 +1,26 @@
+// Embeddings of texts, sounds or images.
+#ifndef FOVEA_TOOLS_PREDICTION_EMBEDDINGS_H_
+#define FOVEA_TOOLS_PREDICTION_EMBEDDINGS_H_
+
+#include <stdint.h>
+
+#include <string>
+
+#include "tools/model/model.h"
+#include "tools/model/session.h"
+
+namespace fovea::tools {
+
+// An embedding per text, and its source.
+struct Embeddings {
+  Matrix rows;
+  std::string source;  // "sentence_embedding", "pooler_output", "mean of last_hidden_state"
+};
+
+// `dimensions`: keep only the first ones, normalised again, for models trained for it (Matryoshka representation
+// learning, Kusupati et al., arXiv 2205.13147); 0: all.
+Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_PREDICTION_EMBEDDINGS_H_

@@ -1,0 +1,46 @@
+// Tasks of models, and outputs that are scores.
+#ifndef FOVEA_TOOLS_PREDICTION_TASK_H_
+#define FOVEA_TOOLS_PREDICTION_TASK_H_
+
+#include <stdint.h>
+
+#include <optional>
+#include <string>
+
+#include "tools/model/model.h"
+#include "tools/model/session.h"
+
+namespace fovea::tools {
+
+enum class Task { kEmbedding, kClasses, kTags, kMaskedWords };
+
+// From metadata "task"; else from the space of the output "logits".
+Task TaskOf(const Model& model, uint32_t program);
+
+// The output of this name.
+std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name);
+// Whether a value has a row for each whole text, sound or image.
+bool IsPerText(const Model& model, uint32_t program, uint32_t value);
+
+// Rows of the output "logits": one for each text, sound, image or token. Fails if the program has no such output.
+Matrix ReadLogits(const Model& model, const Session& session);
+
+// Name of a class or tag.
+std::string ClassName(const Model& model, uint32_t index);
+
+// How the scores of that many classes are read (metadata "problem_type"); one class alone is a regression.
+enum class ClassProblem { kOneClass, kManyLabels, kRegression };
+ClassProblem ClassProblemOf(const Model& model, uint32_t classes);
+
+// Whether exactly one class is right.
+inline bool ChoosesOneClass(const Model& model, uint32_t classes) {
+  return ClassProblemOf(model, classes) == ClassProblem::kOneClass;
+}
+
+// Fails for a model that generates text: next-token scores are not classes, and the values that an encoder passes to a
+// decoder are not an embedding. Predict and PredictMedia also check it; checking earlier saves a run.
+void RefuseGenerators(const Model& model);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_PREDICTION_TASK_H_

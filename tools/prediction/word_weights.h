@@ -1,0 +1,18 @@
+// Sparse word weights of texts by a masked language model (SPLADE).
+#ifndef FOVEA_TOOLS_PREDICTION_WORD_WEIGHTS_H_
+#define FOVEA_TOOLS_PREDICTION_WORD_WEIGHTS_H_
+
+#include <vector>
+
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
+
+namespace fovea::tools {
+
+// One row per text, a weight for each word of the vocabulary: the maximum of log(1 + relu(score)) over all tokens of
+// the text, including special ones but not padding (Formal et al., arXiv 2109.10086). Most are 0.
+Matrix WordWeights(const Model& model, const Session& session, const std::vector<Tokens>& tokens);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_PREDICTION_WORD_WEIGHTS_H_

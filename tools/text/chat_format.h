@@ -1,0 +1,50 @@
+// Prompts of chat models: messages of each role between the model's markers (chat template).
+#ifndef FOVEA_TOOLS_TEXT_CHAT_FORMAT_H_
+#define FOVEA_TOOLS_TEXT_CHAT_FORMAT_H_
+
+#include <string>
+#include <vector>
+
+#include "tools/model/model.h"
+#include "tools/text/chat_template.h"
+#include "tools/text/tokenizer.h"
+
+namespace fovea::tools {
+
+// The names of all templates, sorted: "chatml", "llama3", ...
+std::vector<std::string> ChatTemplates();
+
+// The prompt for the assistant's next message, or, if the last message is the assistant's, up to the end of that one.
+// The BOS token is not included: the tokenizer adds it. Fails for unknown template names and roles, and for roles that
+// do not alternate where the template requires it.
+std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages);
+
+// Chat format of a model: a template of the list above, or its own, which the converter stores in the metadata:
+//   chat_template             its text
+//   chat_bos, chat_eos        texts of bos_token and eos_token
+//   chat_special_tokens       "tokenizer": the tokenizer adds its special tokens around a prompt (GGUF files, as in
+//                             llama.cpp); else the template writes them all (as in transformers)
+//   chat                      instead of these: a name of ChatTemplates()
+class ChatFormat {
+ public:
+  // `asked`: a name, or "auto" for the model's own template; fails if the model has none.
+  ChatFormat(const Model& model, const std::string& asked);
+
+  // Same as ChatPrompt. Fails if the model's template needs a language feature that is not implemented.
+  std::string Prompt(const std::vector<ChatMessage>& messages) const;
+  // Tokens of a whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the tokenizer
+  // or the template writes it.
+  Tokens TokensOf(const std::string& prompt) const;
+  // The end-of-turn marker after an answer, as "<|im_end|>"; empty if there is none.
+  std::string End() const;
+
+ private:
+  const Model& model_;
+  std::string name_;  // empty: the model's own
+  ChatTemplate own_;
+  bool tokenizer_begins_ = true;
+};
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_TEXT_CHAT_FORMAT_H_

@@ -1,0 +1,28 @@
+#include "tools/text/text_run.h"
+
+#include <utility>
+
+#include "tools/base/fail.h"
+#include "tools/text/text_inputs.h"
+
+namespace fovea::tools {
+
+TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program, std::vector<std::string> texts,
+                 const TextRunOptions& options) {
+  if (texts.empty()) Fail("no text given");
+  TextRun run;
+  run.texts = std::move(texts);
+  for (const std::string& text : run.texts) {
+    run.tokens.push_back(EncodeFor(model, tokenizer, program, text, options.max_length, options.wrapped));
+  }
+  const Batch batch = BatchFromTokens(model, program, run.tokens);
+  SessionRequest request;
+  request.program = program;
+  request.workers = options.workers;
+  request.taps = options.taps;
+  run.session = std::make_unique<Session>(SessionFor(model, batch, request));
+  run.session->Run();
+  return run;
+}
+
+}  // namespace fovea::tools
