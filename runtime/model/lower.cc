@@ -72,7 +72,7 @@ Status CheckOutput(const OpView& view, const OpValue& made, Reporter& reporter) 
 // Reports an operation that is unknown or that this build does not include.
 Status FailWithout(uint32_t code, Reporter& reporter) {
   switch (static_cast<OpCode>(code)) {
-#define FOVEA_OP(number, name, Name)        \
+#define FOVEA_OP(number, name, Name, mixes) \
   case OpCode::k##Name:                     \
     if (IsIncluded(OpCode::k##Name)) break; \
     return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks the operation " #name, 0, code);

@@ -7,14 +7,14 @@
 
 namespace fovea {
 
-#define FOVEA_OP(number, name, Name) extern const OpDef k##Name##Op;
+#define FOVEA_OP(number, name, Name, mixes) extern const OpDef k##Name##Op;
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
 
 const OpDef* FindOp(uint32_t code) {
   switch (static_cast<OpCode>(code)) {
-#define FOVEA_OP(number, name, Name) \
-  case OpCode::k##Name:              \
+#define FOVEA_OP(number, name, Name, mixes) \
+  case OpCode::k##Name:                     \
     return IsIncluded(OpCode::k##Name) ? &k##Name##Op : nullptr;
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP

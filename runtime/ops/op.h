@@ -200,7 +200,7 @@ struct OpDef {
   uint32_t bytes, bytes_per_input;  // size of its struct, and of the memory after it per input
   OperandCounts operands;
   AttributeList attributes;
-  InputRange whole;   // inputs that are also read in rows other than the ones written
+  InputRange whole;   // inputs that are also read in rows other than the ones written; all unless stated or row-local
   InputRange cached;  // inputs that may be in a cached space
   DType output;       // element type of the result unless `lower` sets another one
   Unit unit;
@@ -267,6 +267,7 @@ constexpr OpDef DefineOp(Fill fill) {
   def.operands = kOperandsOf<kCode>;
   def.lower = LowersTo<kLower>::Call;
   def.run = OfOp<kRun>::Call;
+  if (!kIsRowLocal<kCode>) def.whole = {0, kAnyNumber};  // op_list.inc
   fill(def);
   return def;
 }

@@ -164,7 +164,6 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold, At
 
 extern const OpDef kSelectOp = DefineOp<OpCode::kSelect, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.chooses = true;
