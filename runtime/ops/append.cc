@@ -59,7 +59,7 @@ extern const OpDef kAppendOp = DefineOp<OpCode::kAppend, Lower, Run>([](OpDef& d
   def.attributes = kAttributes;
   def.appends = true;
   def.whole = {};  // row r of the source is written to one place
-  def.share = Share::kFirst;
+  def.share = Share::kFirstWorker;
 });
 
 }  // namespace fovea

@@ -181,7 +181,7 @@ extern const OpDef kRecurrentOp = DefineOp<OpCode::kRecurrent, Lower, Run>([](Op
   def.attributes = kAttributes;
   def.former_inputs = FormerInputs;
   def.unit = Unit::kSegments;
-  def.together = true;
+  def.cooperative = true;
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<CellFlops>::Call;
 });
