@@ -19,8 +19,7 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   }
   for (uint32_t i = 0; i < operation.tensor_count; ++i) {
     const uint32_t tensor = blob.operands[operation.first_operand + operation.input_count + i];
-    if (tensor == kBlobNone && i < def.operands.min_tensors)
-      return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing", i);
+    if (tensor == kBlobNone && RequiresTensor(def, i)) return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing", i);
     if (tensor != kBlobNone && tensor >= blob.tensors.count) {
       return reporter.Fail(FOVEA_E_RECORD, "an operation's tensor does not exist", blob.tensors.count, tensor);
     }
@@ -48,8 +47,7 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& d
   }
   for (uint32_t k = 0; k < operation.input_count; ++k) {
     const uint32_t input = blob.operands[operation.first_operand + k];
-    const bool optional = k >= def.operands.min_inputs && !def.operands.repeats_inputs;
-    if (input == kBlobNone && optional) continue;
+    if (input == kBlobNone && !RequiresInput(def, k)) continue;
     if (input >= inputs + i) {
       return reporter.Fail(FOVEA_E_RECORD, "an operation reads a value before it is computed", inputs + i, input);
     }
