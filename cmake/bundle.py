@@ -56,7 +56,8 @@ def profile_lines(path):
 
 def left_out_operations(runtime, lines):
     """Files of operations that the profile does not list."""
-    numbers = re.findall(r"^FOVEA_OP\(\d+, (\w+), (\w+)\)", (runtime / "blob/op_list.inc").read_text(), re.MULTILINE)
+    text = (runtime / "blob/op_list.inc").read_text(encoding="utf-8")
+    numbers = re.findall(r"^FOVEA_OP\(\d+, (\w+), (\w+), \w+\)", text, re.MULTILINE)
     listed = {name for name, _ in numbers if f"operation {name}" in lines}
     for file in sorted((runtime / "ops").glob("*.cc")):
         text = file.read_text(encoding="utf-8")

@@ -200,7 +200,7 @@ FOVEA_API fovea_status fovea_session_restore(fovea_session* session, const void*
  *   FOVEA_E_ORDER       an input space has no segments, or a run is in progress
  *   FOVEA_E_SEGMENTS    spaces disagree
  *   FOVEA_E_ID          an id is out of range (tensor: the value; index: the id's place)
- *   FOVEA_E_ROWS        more rows of a segment qualify than a selected space can hold (step: the operation)
+ *   FOVEA_E_ROWS        more rows of a segment (index) qualify than a selected space can hold (step: the operation)
  *   FOVEA_E_RUNNER      the runner or barrier breaks the rules of fovea/runner.h
  *   FOVEA_E_CANCELLED   fovea_session_cancel */
 FOVEA_API fovea_status fovea_session_run(fovea_session* session, fovea_error* error);

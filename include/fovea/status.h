@@ -110,7 +110,7 @@ typedef char fovea_status_has_4_bytes[sizeof(fovea_status) == 4 ? 1 : -1];
  * `index` is a position in one array or byte range, counted from 0. The status decides which one:
  *   FOVEA_E_UTF8                        the text: the first byte that is not UTF-8
  *   FOVEA_E_ID                          the array of ids, tokens or table entries
- *   FOVEA_E_SEGMENTS, FOVEA_E_LENGTH    the array of lengths, offsets or strings, or the segment
+ *   FOVEA_E_SEGMENTS, _LENGTH, _ROWS    the array of lengths, offsets or strings, or the segment
  *   FOVEA_E_CAPACITY                    fovea_text_bind, fovea_text_bind_documents: the array of sequences;
  *                                       fovea_attention_run: the segment
  *   FOVEA_E_NULL, FOVEA_E_INDEX,

@@ -136,15 +136,15 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
   if (status.ok()) status = StepGenerator(g, forced, reporter);
   if (!status.ok() || generated == nullptr) return status.code;
   fovea_generated values{};
-  values.texts = g.texts;
-  values.left = g.left;
-  values.step = g.steps - 1;
-  values.tokens = g.tokens;
-  values.scores = g.best;
-  values.ended = g.ended;
-  values.logprobs = g.logprobs;
+  values.texts = g.progress.texts;
+  values.left = g.progress.left;
+  values.step = g.progress.steps - 1;
+  values.tokens = g.progress.tokens;
+  values.scores = g.progress.best;
+  values.ended = g.progress.ended;
+  values.logprobs = g.logprobs.chosen;
   values.top_count = g.sampler.options().top_logprobs;
-  if (values.top_count != 0) values.top_tokens = g.top_tokens, values.top_logprobs = g.top_logprobs;
+  if (values.top_count != 0) values.top_tokens = g.logprobs.top_tokens, values.top_logprobs = g.logprobs.top;
   return WriteStruct(values, generated);
 }
 

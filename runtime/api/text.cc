@@ -89,8 +89,9 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
       ReadEncodeOptions(*t, given, FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED, reporter, &options));
   text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity};
   text::EncodeResult result;
-  const Status status =
-      text::Encode(*t, first, pair ? &second : nullptr, options, scratch, scratch_size, reporter, &arrays, &result);
+  const text::EncodeRequest request = {
+      *t, {first, pair ? second : text::TextInput()}, pair ? 2u : 1u, options, scratch, scratch_size};
+  const Status status = text::Encode(request, reporter, &arrays, &result);
   tokens->count = arrays.count;
   tokens->windows = result.windows;
   tokens->text_tokens[0] = result.tokens[0];

@@ -11,7 +11,7 @@ template <>
 struct NamesOf<OpCode> {
   using Number = OpCode;
   static constexpr Named<OpCode> list[] = {
-#define FOVEA_OP(number, name, Name) {Number::k##Name, #name},
+#define FOVEA_OP(number, name, Name, mixes) {Number::k##Name, #name},
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
   };

@@ -33,13 +33,16 @@ struct OperandCounts {
   }
 };
 
-template <OpCode kCode>
-constexpr OperandCounts CountsOfUnknown() {
+template <typename T, OpCode kCode>
+constexpr T OfUnknown() {
   static_assert(sizeof(std::integral_constant<OpCode, kCode>) == 0, "include runtime/blob/operands.h");
   return {};
 }
 template <OpCode kCode>
-inline constexpr OperandCounts kOperandsOf = CountsOfUnknown<kCode>();
+inline constexpr OperandCounts kOperandsOf = OfUnknown<OperandCounts, kCode>();
+// IsRowLocal of op_codes.h, for code that does not include the list of operations.
+template <OpCode kCode>
+inline constexpr bool kIsRowLocal = OfUnknown<bool, kCode>();
 
 // The number of an input or of a tensor, as such or by name (<Operation>Input, <Operation>Tensor of operands.h).
 template <typename Enum>

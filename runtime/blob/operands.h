@@ -1,6 +1,6 @@
 // Operands by name: <Operation>Input and <Operation>Tensor number the inputs and tensors of each operation, and
-// kOperandsOf<code> counts them. From operand_list.inc. Include this in files that name operands, not in headers that
-// many files include.
+// kOperandsOf<code> counts them. From operand_list.inc; kIsRowLocal<code> is from op_list.inc. Include this in files
+// that name operands, not in headers that many files include.
 #ifndef FOVEA_RUNTIME_BLOB_OPERANDS_H_
 #define FOVEA_RUNTIME_BLOB_OPERANDS_H_
 
@@ -8,6 +8,12 @@
 #include "runtime/blob/operand.h"
 
 namespace fovea {
+
+#define FOVEA_OP(number, name, Name, mixes) \
+  template <>                               \
+  inline constexpr bool kIsRowLocal<OpCode::k##Name> = IsRowLocal(OpCode::k##Name);
+#include "runtime/blob/op_list.inc"
+#undef FOVEA_OP
 
 #define FOVEA_OPERANDS(Operation) \
   template <>                     \

@@ -81,6 +81,7 @@ struct GemmBackend {
   // Fills the extra entries after the rows' parameters. `packed` is the output of pack for these weights (null if
   // packed_bytes is 0).
   Status (*run)(void* storage, const GemmWeights&, const void* packed, const GemmInput&, const GemmOutput&);
+  const char* run_fault;  // the message where run fails; null: it never does
 };
 
 // Supports every type and target; reads weights in place.

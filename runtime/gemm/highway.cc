@@ -80,8 +80,8 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   return kOk;
 }
 
-constexpr GemmBackend kBackend = {"highway",   kLeastColumns, Supports,      PackedBytes,  Pack,
-                                  CheckLayout, PackedLayout,  OperatorBytes, MakeOperator, Run};
+constexpr GemmBackend kBackend = {"highway",    kLeastColumns, Supports,     PackedBytes, Pack,   CheckLayout,
+                                  PackedLayout, OperatorBytes, MakeOperator, Run,         nullptr};
 
 }  // namespace
 

@@ -268,8 +268,10 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   return status == xnn_status_success ? kOk : Status(FOVEA_E_INTERNAL);
 }
 
-constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      PackedBytes,  Pack,
-                                  CheckLayout, PackedLayout, OperatorBytes, MakeOperator, Run};
+constexpr char kRunFault[] = "XNNPACK refused to set up or run the operator of a linear layer";
+
+constexpr GemmBackend kBackend = {"xnnpack",    kColumns,      Supports,     PackedBytes, Pack,     CheckLayout,
+                                  PackedLayout, OperatorBytes, MakeOperator, Run,         kRunFault};
 
 }  // namespace
 

@@ -12,9 +12,9 @@ namespace {
 // text's beams are forked from it.
 uint32_t Waiting(const Generator& g, uint32_t row) {
   const uint32_t text = row / g.width;
-  if (g.steps != 0) return g.ended[text] != 0 || (g.has_beams() && !g.beams.IsAlive(row)) ? 0 : 1;
+  if (g.progress.steps != 0) return g.progress.ended[text] != 0 || (g.has_beams() && !g.beams.IsAlive(row)) ? 0 : 1;
   if (row % g.width != 0) return 0;
-  return (g.prompts == nullptr ? 1 : g.prompt_lengths[text]) - g.taken[text];
+  return (g.prompts.tokens == nullptr ? 1 : g.prompts.lengths[text]) - g.prompts.taken[text];
 }
 
 // Decides how many tokens of each text the next run reads: all if there is room. Otherwise as many as fit without the
@@ -24,28 +24,28 @@ bool ShareRoom(const Generator& g) {
   uint64_t all = 0;
   bool fits = true;
   for (uint32_t i = 0; i < g.rows(); ++i) {
-    g.lengths[i] = Waiting(g, i);
-    all += g.lengths[i];
-    fits = fits && g.lengths[i] <= space.max_segment_rows;
+    g.prompts.run_lengths[i] = Waiting(g, i);
+    all += g.prompts.run_lengths[i];
+    fits = fits && g.prompts.run_lengths[i] <= space.max_segment_rows;
   }
   if (fits && all <= space.max_rows) return true;
   uint32_t room = space.max_rows;
   for (uint32_t i = 0; i < g.rows(); i += g.width) {
-    g.lengths[i] = std::min({g.lengths[i] - 1, space.max_segment_rows, room});
-    room -= g.lengths[i];
+    g.prompts.run_lengths[i] = std::min({g.prompts.run_lengths[i] - 1, space.max_segment_rows, room});
+    room -= g.prompts.run_lengths[i];
   }
   return false;
 }
 
 // Writes the tokens of the run, one text after the other.
 void WriteTokens(const Generator& g) {
-  int32_t* to = reinterpret_cast<int32_t*>(g.decode->values[g.token]);
-  const int32_t* prompt = g.prompts;
+  int32_t* to = reinterpret_cast<int32_t*>(g.decode->values[g.settings.token]);
+  const int32_t* prompt = g.prompts.tokens;
   for (uint32_t i = 0; i < g.rows(); ++i) {
-    const bool from_prompt = g.steps == 0 && prompt != nullptr && i % g.width == 0;
-    const int32_t* from = from_prompt ? prompt + g.taken[i / g.width] : g.last + i;
-    to = std::copy_n(from, g.lengths[i], to);
-    if (from_prompt) prompt += g.prompt_lengths[i / g.width];
+    const bool from_prompt = g.progress.steps == 0 && prompt != nullptr && i % g.width == 0;
+    const int32_t* from = from_prompt ? prompt + g.prompts.taken[i / g.width] : g.progress.last + i;
+    to = std::copy_n(from, g.prompts.run_lengths[i], to);
+    if (from_prompt) prompt += g.prompts.lengths[i / g.width];
   }
 }
 
@@ -60,11 +60,12 @@ Status RunDecoder(Session& decode, Reporter& reporter) {
 Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths, uint32_t count, bool keep,
                    Reporter& reporter) {
   Session& decode = *g.decode;
-  if (!g.started) return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
-  if (g.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a prompt must be given before the first step");
+  if (!g.progress.started)
+    return reporter.Fail(FOVEA_E_ORDER, "generation has not started: call fovea_generate_start first");
+  if (g.progress.steps != 0) return reporter.Fail(FOVEA_E_ORDER, "a prompt must be given before the first step");
   if (!g.keeps_texts()) return reporter.Fail(FOVEA_E_OPTION, "the decoder has no KV cache, so it cannot read a prompt");
-  if (g.link_count != 0 && count != g.texts) {
-    return reporter.Fail(FOVEA_E_LENGTH, "each text of the encoder needs a prompt", g.texts, count);
+  if (g.settings.link_count != 0 && count != g.progress.texts) {
+    return reporter.Fail(FOVEA_E_LENGTH, "each text of the encoder needs a prompt", g.progress.texts, count);
   }
   const uint32_t most = std::min(decode.spaces[g.token_space()].max_segments, decode.cache.texts) / g.width;
   if (count > most)
@@ -72,7 +73,7 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
   if (count != 0 && (tokens == nullptr || lengths == nullptr)) {
     return reporter.Fail(FOVEA_E_NULL, "tokens or lengths is NULL");
   }
-  const uint32_t limit = decode.model->id_limits[decode.program().first_value + g.token];
+  const uint32_t limit = decode.model->id_limits[decode.program().first_value + g.settings.token];
   uint64_t at = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (lengths[i] == 0) return reporter.Fail(FOVEA_E_LENGTH, "a prompt is empty", 1, 0, i);
@@ -83,9 +84,9 @@ Status TakePrompts(Generator& g, const int32_t* tokens, const uint32_t* lengths,
     }
   }
   BeginTexts(g, count);
-  g.prompts = tokens;
-  g.prompt_lengths = lengths;
-  g.keeps = keep;
+  g.prompts.tokens = tokens;
+  g.prompts.lengths = lengths;
+  g.prompts.keeps = keep;
   for (uint32_t i = 0; i < count; ++i) {
     for (uint32_t k = 0; k < lengths[i]; ++k) MarkSeen(g, i, *tokens++);
   }
@@ -96,10 +97,10 @@ Status Feed(Generator& g, Reporter& reporter) {
   Session& decode = *g.decode;
   FOVEA_TRY(CheckIdle(decode, reporter));
   if (!g.keeps_texts()) {
-    if (g.texts != 0) memcpy(decode.values[g.token], g.last, g.rows() * sizeof(int32_t));
+    if (g.progress.texts != 0) memcpy(decode.values[g.settings.token], g.progress.last, g.rows() * sizeof(int32_t));
     return RunDecoder(decode, reporter);
   }
-  if (g.steps == 0 && g.prompts == nullptr && g.start < 0) {
+  if (g.progress.steps == 0 && g.prompts.tokens == nullptr && g.settings.start < 0) {
     return reporter.Fail(FOVEA_E_ORDER, "the texts have neither a prompt nor a start token");
   }
   if (decode.spaces[g.token_space()].max_rows < g.rows()) {
@@ -107,16 +108,16 @@ Status Feed(Generator& g, Reporter& reporter) {
                          decode.spaces[g.token_space()].max_rows, g.rows());
   }
   FOVEA_TRY(SelectTexts(decode, nullptr, g.rows(), reporter));
-  for (uint32_t i = 0; i < g.rows() && g.steps == 0 && !g.keeps; ++i) {
-    if (g.taken[i / g.width] == 0) ReleaseText(decode.cache, i);
+  for (uint32_t i = 0; i < g.rows() && g.progress.steps == 0 && !g.prompts.keeps; ++i) {
+    if (g.prompts.taken[i / g.width] == 0) ReleaseText(decode.cache, i);
   }
   const auto at = [](const void* lengths, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(lengths)[i]; };
   for (bool last = false; !last;) {
     last = ShareRoom(g);
-    FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.rows()}, reporter));
+    FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.prompts.run_lengths, g.rows()}, reporter));
     WriteTokens(g);
     FOVEA_TRY(RunDecoder(decode, reporter));
-    for (uint32_t i = 0; i < g.texts; ++i) g.taken[i] += g.lengths[i * g.width];
+    for (uint32_t i = 0; i < g.progress.texts; ++i) g.prompts.taken[i] += g.prompts.run_lengths[i * g.width];
   }
   return kOk;
 }
@@ -124,10 +125,11 @@ Status Feed(Generator& g, Reporter& reporter) {
 Status ReadTokens(Generator& g, const int32_t* tokens, uint32_t stride, Reporter& reporter) {
   Session& decode = *g.decode;
   const auto at = [](const void* lengths, uint32_t i) -> uint64_t { return static_cast<const uint32_t*>(lengths)[i]; };
-  FOVEA_TRY(SelectTexts(decode, nullptr, g.texts, reporter));
-  FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.lengths, g.texts}, reporter));
-  int32_t* to = reinterpret_cast<int32_t*>(decode.values[g.token]);
-  for (uint32_t i = 0; i < g.texts; ++i) to = std::copy_n(tokens + size_t{i} * stride, g.lengths[i], to);
+  FOVEA_TRY(SelectTexts(decode, nullptr, g.progress.texts, reporter));
+  FOVEA_TRY(SetSegments(decode, g.token_space(), {at, g.prompts.run_lengths, g.progress.texts}, reporter));
+  int32_t* to = reinterpret_cast<int32_t*>(decode.values[g.settings.token]);
+  for (uint32_t i = 0; i < g.progress.texts; ++i)
+    to = std::copy_n(tokens + size_t{i} * stride, g.prompts.run_lengths[i], to);
   return RunDecoder(decode, reporter);
 }
 

@@ -5,69 +5,48 @@
 
 #include "fovea/generate.h"
 #include "runtime/generate/beams.h"
+#include "runtime/generate/feed.h"
 #include "runtime/generate/sampling.h"
+#include "runtime/generate/settings.h"
 #include "runtime/generate/speculate.h"
 #include "runtime/session/session.h"
 
 namespace fovea {
 
-// A linked input of the decoder and the encoder's output that it reads.
-struct GenerateLink {
-  uint32_t input, output;
-};
-
-struct Generator {
-  Session* decode = nullptr;
-  const Session* encode = nullptr;
-  uint32_t token = 0, scores = 0;  // values of the decoder
-  int32_t start = 0;
-  int32_t* stop_ids = nullptr;
-  uint32_t stop_id_count = 0;
-  uint32_t max_tokens = 0;  // per text; 0: unlimited
-  GenerateLink* links = nullptr;
-  uint32_t link_count = 0;
-  bool sets_rows = false;  // the texts' space has a parent with a row per text; the generator sets its number of rows
-
-  // The current texts: [max texts] each. Text i has rows i * width to i * width + width - 1 of their space.
+// The current texts: [max texts] each. Text i has rows i * width to i * width + width - 1 of their space.
+struct Progress {
   uint32_t texts = 0, left = 0, steps = 0;
-  uint32_t width = 1;
   bool started = false;
   int32_t* last = nullptr;    // [max rows] tokens for the next step to feed
   int32_t* tokens = nullptr;  // tokens chosen in the last step
   float* best = nullptr;      // their scores
   uint8_t* ended = nullptr;
   uint64_t* sequences = nullptr;
+};
 
-  // For a decoder with a KV cache: the prompts, in the caller's memory, and how many of their tokens are read.
-  const int32_t* prompts = nullptr;
-  const uint32_t* prompt_lengths = nullptr;
-  bool keeps = false;           // texts are continued, not emptied first
-  uint32_t* taken = nullptr;    // [max texts]
-  uint32_t* lengths = nullptr;  // [max rows] tokens in the current run
-
+struct Generator {
+  Session* decode = nullptr;
+  const Session* encode = nullptr;
+  GenerateSettings settings;
+  uint32_t width = 1;  // rows per text: its beams
+  Progress progress;
+  Prompts prompts;
   Sampler sampler;
+  TokenSets token_sets;
+  Logprobs logprobs;
   Beams beams;
   Speculation speculation;
-  uint32_t* seen = nullptr;         // [max rows, TokenWords] bits of tokens, if there are penalties
-  uint32_t* seen_before = nullptr;  // [width, TokenWords] copy for one text
-  uint32_t* allowed = nullptr;      // [max rows, TokenWords] bits, if the caller restricts tokens
-  bool suppresses = false;
-  // [2, TokenWords], if tokens are suppressed: bits of all other tokens, for the first token of a text and for later
-  // ones
-  uint32_t* usual = nullptr;
-  float* logprobs = nullptr;
-  int32_t* top_tokens = nullptr;  // [max texts, top_logprobs]
-  float* top_logprobs = nullptr;
 
-  uint32_t token_space() const { return decode->value(token).space; }
+  uint32_t token_space() const { return decode->value(settings.token).space; }
   bool keeps_texts() const { return decode->cache.source == token_space(); }
   // The space of the texts.
   uint32_t space() const { return keeps_texts() ? decode->model->blob.spaces[token_space()].parent : token_space(); }
-  uint32_t token_count() const { return decode->value(scores).width; }
-  uint32_t rows() const { return texts * width; }
+  uint32_t token_count() const { return decode->value(settings.scores).width; }
+  uint32_t rows() const { return progress.texts * width; }
   bool has_beams() const { return kHasBeams && beams.options().width != 0; }
   bool has_draft() const { return kHasDrafts && speculation.draft != nullptr; }
   const uint32_t* Usual(uint32_t step) const {
+    uint32_t* const usual = token_sets.usual;
     return usual == nullptr ? nullptr : usual + (step == 0 ? 0 : TokenWords(token_count()));
   }
   uint32_t* BitsOf(uint32_t* all, uint32_t row) const { return all + size_t{row} * TokenWords(token_count()); }
@@ -93,20 +72,6 @@ void TakeNone(Generator& generator, uint32_t text);
 // Whether the session has no room for another token of the text.
 bool IsFull(const Generator& generator, uint32_t text);
 
-// search.cc
-// Advances the beams of all texts by the scores of the last run.
-Status StepBeams(Generator& generator, const int32_t* forced, Reporter& reporter);
-Status ReadHypothesis(const Generator& generator, uint32_t text, uint32_t rank, fovea_hypothesis* hypothesis,
-                      Reporter& reporter);
-Status ReadBeam(const Generator& generator, uint32_t row, fovea_hypothesis* hypothesis, Reporter& reporter);
-
-// feed.cc
-Status TakePrompts(Generator& generator, const int32_t* tokens, const uint32_t* lengths, uint32_t count, bool keep,
-                   Reporter& reporter);
-// Runs the decoder on the pending tokens of each text. Prefill of prompts takes as many runs as the limits require.
-Status Feed(Generator& generator, Reporter& reporter);
-// Runs the decoder on lengths[i] tokens of each text, from tokens[i * stride] on.
-Status ReadTokens(Generator& generator, const int32_t* tokens, uint32_t stride, Reporter& reporter);
 // Begins texts without tokens.
 void BeginTexts(Generator& generator, uint32_t texts);
 // Marks the token as seen in all beams of the text, if there are penalties.
@@ -114,6 +79,13 @@ void MarkSeen(Generator& generator, uint32_t text, int32_t token);
 
 // `forced`: [texts], -1: choose; or null.
 Status StepGenerator(Generator& generator, const int32_t* forced, Reporter& reporter);
+
+// search.cc
+// Advances the beams of all texts by the scores of the last run.
+Status StepBeams(Generator& generator, const int32_t* forced, Reporter& reporter);
+Status ReadHypothesis(const Generator& generator, uint32_t text, uint32_t rank, fovea_hypothesis* hypothesis,
+                      Reporter& reporter);
+Status ReadBeam(const Generator& generator, uint32_t row, fovea_hypothesis* hypothesis, Reporter& reporter);
 
 }  // namespace fovea
 

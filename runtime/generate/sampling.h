@@ -19,6 +19,23 @@ inline uint32_t TokenWords(uint32_t tokens) { return tokens / 32 + (tokens % 32 
 inline bool HasBit(const uint32_t* words, uint32_t token) { return (words[token / 32] >> (token % 32) & 1) != 0; }
 inline void SetBit(uint32_t* words, uint32_t token) { words[token / 32] |= 1u << (token % 32); }
 
+// Sets of tokens, as bits: [TokenWords] for each set.
+struct TokenSets {
+  uint32_t* seen = nullptr;         // [max rows] tokens of a row, if there are penalties
+  uint32_t* seen_before = nullptr;  // [width] copy for one text
+  uint32_t* allowed = nullptr;      // [max rows], if the caller restricts tokens
+  bool suppresses = false;
+  uint32_t* usual =
+      nullptr;  // [2] tokens that are not suppressed, if any are: for a text's first token, for later ones
+};
+
+// Log-probabilities of the tokens chosen in the last step.
+struct Logprobs {
+  float* chosen = nullptr;        // [max texts]; null: not wanted
+  int32_t* top_tokens = nullptr;  // [max texts, top_logprobs]
+  float* top = nullptr;
+};
+
 // Chooses tokens of one text at a time, in scratch for one text.
 class Sampler {
  public:

@@ -27,7 +27,7 @@ void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
       continue;
     }
     AskScored(g, row, ScoresOf(g, row));
-    const float* scores = g.sampler.LogProbabilities(KnownOf(g, row, ScoresOf(g, row), g.steps));
+    const float* scores = g.sampler.LogProbabilities(KnownOf(g, row, ScoresOf(g, row), g.progress.steps));
     for (uint32_t first = 0, count; first < g.token_count(); first += count) {
       count = std::min(kOffered, g.token_count() - first);
       if (!beams.CouldTake(sum + HighestOf(scores + first, count))) continue;
@@ -40,36 +40,36 @@ void OfferTokens(Generator& g, uint32_t text, int32_t forced) {
 
 // Each beam has seen the tokens of the beam that it extends, and its new token.
 void PassOnSeen(Generator& g, uint32_t text) {
-  if (g.seen == nullptr) return;
+  if (g.token_sets.seen == nullptr) return;
   const uint32_t words = TokenWords(g.token_count());
-  uint32_t* const own = g.BitsOf(g.seen, text * g.width);
-  memcpy(g.seen_before, own, size_t{g.width} * words * sizeof(uint32_t));
+  uint32_t* const own = g.BitsOf(g.token_sets.seen, text * g.width);
+  memcpy(g.token_sets.seen_before, own, size_t{g.width} * words * sizeof(uint32_t));
   for (uint32_t b = 0; b < g.width; ++b) {
     const Beams::Next& next = g.beams.running(text * g.width + b);
-    memcpy(own + size_t{b} * words, g.seen_before + size_t{next.from} * words, words * sizeof(uint32_t));
+    memcpy(own + size_t{b} * words, g.token_sets.seen_before + size_t{next.from} * words, words * sizeof(uint32_t));
     SetBit(own + size_t{b} * words, static_cast<uint32_t>(next.token));
   }
 }
 
 void StepText(Generator& g, uint32_t text, int32_t forced) {
-  const bool is_last = g.steps + 1 == g.max_tokens || IsFull(g, text);
+  const bool is_last = g.progress.steps + 1 == g.settings.max_tokens || IsFull(g, text);
   OfferTokens(g, text, forced);
-  const bool ended = g.beams.Take(text, g.steps, is_last, [&](int32_t token) { return IsStop(g, token); });
+  const bool ended = g.beams.Take(text, g.progress.steps, is_last, [&](int32_t token) { return IsStop(g, token); });
   const uint32_t first = text * g.width;
   if (ended) {
-    g.ended[text] = 1;
-    --g.left;
-    g.tokens[text] = kNoToken;
-    g.best[text] = 0;
+    g.progress.ended[text] = 1;
+    --g.progress.left;
+    g.progress.tokens[text] = kNoToken;
+    g.progress.best[text] = 0;
     return;
   }
   PassOnSeen(g, text);
   for (uint32_t row = first; row < first + g.width; ++row) {
     g.beams.order()[row] = first + g.beams.running(row).from;
-    g.last[row] = g.beams.running(row).token;
+    g.progress.last[row] = g.beams.running(row).token;
   }
-  g.tokens[text] = g.last[first];
-  g.best[text] = g.beams.running(first).sum;
+  g.progress.tokens[text] = g.progress.last[first];
+  g.progress.best[text] = g.beams.running(first).sum;
 }
 
 Status Write(const Generator& g, uint32_t text, uint32_t count, float sum, const Beams::Next& last,
@@ -86,7 +86,7 @@ Status Write(const Generator& g, uint32_t text, uint32_t count, float sum, const
 
 Status CheckSearch(const Generator& g, Reporter& reporter) {
   if (!g.has_beams()) return reporter.Fail(FOVEA_E_OPTION, "the generator has no beams");
-  return g.started ? kOk : reporter.Fail(FOVEA_E_ORDER, "generation has not started");
+  return g.progress.started ? kOk : reporter.Fail(FOVEA_E_ORDER, "generation has not started");
 }
 
 }  // namespace
@@ -95,12 +95,12 @@ Status StepBeams(Generator& g, const int32_t* forced, Reporter& reporter) {
   uint32_t* const order = g.beams.order();
   bool same = true;
   for (uint32_t row = 0; row < g.rows(); ++row) order[row] = row;
-  for (uint32_t i = 0; i < g.texts; ++i) {
-    if (g.ended[i] == 0) {
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
+    if (g.progress.ended[i] == 0) {
       StepText(g, i, forced == nullptr ? kNoToken : forced[i]);
     } else {
-      g.tokens[i] = kNoToken;
-      g.best[i] = 0;
+      g.progress.tokens[i] = kNoToken;
+      g.progress.best[i] = 0;
     }
   }
   for (uint32_t row = 0; row < g.rows(); ++row) same = same && order[row] == row;
@@ -112,7 +112,8 @@ Status StepBeams(Generator& g, const int32_t* forced, Reporter& reporter) {
 Status ReadHypothesis(const Generator& g, uint32_t text, uint32_t rank, fovea_hypothesis* hypothesis,
                       Reporter& reporter) {
   FOVEA_TRY(CheckSearch(g, reporter));
-  if (text >= g.texts) return reporter.Fail(FOVEA_E_INDEX, "the generator has no text of this number", g.texts, text);
+  if (text >= g.progress.texts)
+    return reporter.Fail(FOVEA_E_INDEX, "the generator has no text of this number", g.progress.texts, text);
   const Beams::Found* found = g.beams.FindFound(text, rank);
   if (found == nullptr) {
     return reporter.Fail(FOVEA_E_INDEX, "the text has fewer hypotheses", g.beams.found_count(text), rank);
@@ -124,9 +125,9 @@ Status ReadBeam(const Generator& g, uint32_t row, fovea_hypothesis* hypothesis, 
   FOVEA_TRY(CheckSearch(g, reporter));
   if (row >= g.rows()) return reporter.Fail(FOVEA_E_INDEX, "the generator has no beam of this number", g.rows(), row);
   const uint32_t text = row / g.width;
-  const bool none = !g.beams.IsAlive(row) || g.ended[text] != 0;
+  const bool none = !g.beams.IsAlive(row) || g.progress.ended[text] != 0;
   const Beams::Next& last = g.beams.running(row);
-  return Write(g, text, none ? 0 : g.steps, none ? 0 : last.sum, last, hypothesis, reporter);
+  return Write(g, text, none ? 0 : g.progress.steps, none ? 0 : last.sum, last, hypothesis, reporter);
 }
 
 }  // namespace fovea

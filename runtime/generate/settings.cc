@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "runtime/generate/generate.h"
 #include "runtime/model/find.h"
 
 namespace fovea {
@@ -60,18 +61,20 @@ class Reader {
           FOVEA_E_NAME,
           "neither options nor metadata name the decoder's token and scores: set options.token and scores");
     }
-    g_->token = FindValue(*decode.model, decode.program(), token.text);
-    if (g_->token == kBlobNone) return Fail(token, FOVEA_E_NAME, "the decoder has no value with the token's name");
-    g_->scores = FindValue(*decode.model, decode.program(), scores.text);
-    if (g_->scores == kBlobNone) return Fail(scores, FOVEA_E_NAME, "the decoder has no value with the scores' name");
-    const ValueRecord &in = decode.value(g_->token), &out = decode.value(g_->scores);
-    const bool input = in.role == ValueRole::kInput && !decode.links[g_->token].linked;
+    g_->settings.token = FindValue(*decode.model, decode.program(), token.text);
+    if (g_->settings.token == kBlobNone)
+      return Fail(token, FOVEA_E_NAME, "the decoder has no value with the token's name");
+    g_->settings.scores = FindValue(*decode.model, decode.program(), scores.text);
+    if (g_->settings.scores == kBlobNone)
+      return Fail(scores, FOVEA_E_NAME, "the decoder has no value with the scores' name");
+    const ValueRecord &in = decode.value(g_->settings.token), &out = decode.value(g_->settings.scores);
+    const bool input = in.role == ValueRole::kInput && !decode.links[g_->settings.token].linked;
     if (!input || DType(in.type) != DType::kI32 || in.width != 1) {
       return Fail(token, FOVEA_E_OPTION, "the token must be an i32 input of width 1 that the caller writes", 1,
                   in.width);
     }
     // With a KV cache, a run reads any number of new tokens per text.
-    if (!IsReadable(decode, g_->scores) || DType(out.type) != DType::kF32 ||
+    if (!IsReadable(decode, g_->settings.scores) || DType(out.type) != DType::kF32 ||
         (out.space != in.space && out.space != g_->space())) {
       return Fail(scores, FOVEA_E_OPTION, "the scores must be an f32 output in the space of the token or of its texts",
                   in.space, out.space);
@@ -84,7 +87,9 @@ class Reader {
   }
 
   // Rows of the embedding table in which the token is looked up; 0: no table.
-  uint32_t IdLimit() const { return g_->decode->model->id_limits[g_->decode->program().first_value + g_->token]; }
+  uint32_t IdLimit() const {
+    return g_->decode->model->id_limits[g_->decode->program().first_value + g_->settings.token];
+  }
 
   // Reads a number and the spaces around it; false if there is no number below 2^31.
   static bool ReadNumber(const char** text, int32_t* number) {
@@ -104,21 +109,23 @@ class Reader {
   Status ReadStart() {
     Setting start;
     if (options_.start != nullptr) {
-      g_->start = *options_.start;
+      g_->settings.start = *options_.start;
     } else {
       start = Find(nullptr, "generate.start");
       if (start.text == nullptr && g_->keeps_texts()) {
-        g_->start = -1;  // the texts begin with prompts
+        g_->settings.start = -1;  // the texts begin with prompts
         return kOk;
       }
       if (start.text == nullptr) {
         return reporter_.Fail(FOVEA_E_NAME, "neither options nor metadata have a first token: set options.start");
       }
-      if (!ReadOnly(start.text, &g_->start)) return Fail(start, FOVEA_E_NAME, "generate.start is not a token id");
+      if (!ReadOnly(start.text, &g_->settings.start))
+        return Fail(start, FOVEA_E_NAME, "generate.start is not a token id");
     }
-    if (g_->start >= 0 && (IdLimit() == 0 || static_cast<uint32_t>(g_->start) < IdLimit())) return kOk;
+    if (g_->settings.start >= 0 && (IdLimit() == 0 || static_cast<uint32_t>(g_->settings.start) < IdLimit()))
+      return kOk;
     return Fail(start, FOVEA_E_ID, "the first token is outside the embedding table", IdLimit(),
-                static_cast<uint32_t>(g_->start));
+                static_cast<uint32_t>(g_->settings.start));
   }
 
   Status ReadStopIds() {
@@ -132,10 +139,10 @@ class Reader {
       FOVEA_TRY(ReadTokens(stop, &count, [](int32_t) {}));
     }
     if (count > kMaxStopIds) return Fail(stop, FOVEA_E_OPTION, "too many stop ids", kMaxStopIds, count);
-    g_->stop_ids = arena_.Take<int32_t>(count);
+    g_->settings.stop_ids = arena_.Take<int32_t>(count);
     const auto add = [this](int32_t id) {
-      if (g_->stop_ids != nullptr) g_->stop_ids[g_->stop_id_count] = id;
-      ++g_->stop_id_count;
+      if (g_->settings.stop_ids != nullptr) g_->settings.stop_ids[g_->settings.stop_id_count] = id;
+      ++g_->settings.stop_id_count;
     };
     if (stop.text != nullptr) return ReadTokens(stop, &count, add);
     for (uint32_t i = 0; i < count; ++i) {
@@ -170,11 +177,12 @@ class Reader {
     const auto says = [](const Setting& setting) { return setting.text != nullptr && *setting.text != '\0'; };
     if (!says(always) && !says(first)) return kOk;
     const uint32_t words = TokenWords(g_->token_count());
-    g_->suppresses = true;
-    g_->usual = arena_.Take<uint32_t>(uint64_t{2} * words);
-    if (g_->usual != nullptr) std::fill_n(g_->usual, size_t{2} * words, ~0u);
+    g_->token_sets.suppresses = true;
+    g_->token_sets.usual = arena_.Take<uint32_t>(uint64_t{2} * words);
+    if (g_->token_sets.usual != nullptr) std::fill_n(g_->token_sets.usual, size_t{2} * words, ~0u);
     const auto suppress = [this, words](int32_t id, uint32_t which) {
-      if (g_->usual != nullptr) g_->usual[which * words + static_cast<uint32_t>(id) / 32] &= ~(1u << (id % 32));
+      if (g_->token_sets.usual != nullptr)
+        g_->token_sets.usual[which * words + static_cast<uint32_t>(id) / 32] &= ~(1u << (id % 32));
     };
     uint64_t count = 0;
     if (says(always)) {
@@ -184,14 +192,14 @@ class Reader {
   }
 
   Status ReadMaxTokens() {
-    g_->max_tokens = options_.max_tokens;
-    if (g_->max_tokens != 0) return kOk;
+    g_->settings.max_tokens = options_.max_tokens;
+    if (g_->settings.max_tokens != 0) return kOk;
     const Setting setting = FindEither("generate.max_tokens", "generate.most");
     int32_t number = 0;
     if (setting.text != nullptr && !ReadOnly(setting.text, &number)) {
       return Fail(setting, FOVEA_E_NAME, "generate.max_tokens is not a number");
     }
-    g_->max_tokens = static_cast<uint32_t>(number);
+    g_->settings.max_tokens = static_cast<uint32_t>(number);
     return kOk;
   }
 
@@ -210,17 +218,17 @@ class Reader {
     const uint32_t texts = g_->space();
     bool below = false;  // whether the encoder sets the number of the texts' rows
     FOVEA_TRY(each([&](uint32_t input, uint32_t) -> Status {
-      ++g_->link_count;
+      ++g_->settings.link_count;
       below = below || LiesIn(decode.value(input).space, texts);
       return kOk;
     }));
-    g_->sets_rows = g_->link_count != 0 && !below && blob_.spaces[texts].kind == SpaceKind::kInput &&
-                    blob_.spaces[texts].parent != kBlobNone;
-    if (g_->link_count != 0 && g_->encode == nullptr) {
+    g_->settings.sets_rows = g_->settings.link_count != 0 && !below && blob_.spaces[texts].kind == SpaceKind::kInput &&
+                             blob_.spaces[texts].parent != kBlobNone;
+    if (g_->settings.link_count != 0 && g_->encode == nullptr) {
       return reporter_.Fail(FOVEA_E_OPTION, "the decoder has linked inputs, so it needs an encoder: set options.encode",
-                            g_->link_count);
+                            g_->settings.link_count);
     }
-    g_->links = arena_.Take<GenerateLink>(g_->link_count);
+    g_->settings.links = arena_.Take<GenerateLink>(g_->settings.link_count);
     uint32_t count = 0;
     return each([&](uint32_t input, uint32_t entry) -> Status {
       const ProgramRecord& encode = g_->encode->program();
@@ -230,7 +238,7 @@ class Reader {
         reporter_.tensor = input;
         return Fail({name, entry}, FOVEA_E_NAME, "an input is linked to a value that the encoder does not have");
       }
-      if (g_->links != nullptr) g_->links[count++] = {input, output};
+      if (g_->settings.links != nullptr) g_->settings.links[count++] = {input, output};
       return kOk;
     });
   }

@@ -2,16 +2,40 @@
 #ifndef FOVEA_RUNTIME_GENERATE_SETTINGS_H_
 #define FOVEA_RUNTIME_GENERATE_SETTINGS_H_
 
-#include "runtime/generate/generate.h"
+#include <stdint.h>
+
+#include "fovea/generate.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/status.h"
+#include "runtime/blob/blob.h"
 
 namespace fovea {
+
+struct Generator;
+
+// A linked input of the decoder and the encoder's output that it reads.
+struct GenerateLink {
+  uint32_t input, output;
+};
+
+// The values, tokens and limits that drive a decoder.
+struct GenerateSettings {
+  uint32_t token = 0, scores = 0;  // values of the decoder
+  int32_t start = 0;
+  int32_t* stop_ids = nullptr;
+  uint32_t stop_id_count = 0;
+  uint32_t max_tokens = 0;  // per text; 0: unlimited
+  GenerateLink* links = nullptr;
+  uint32_t link_count = 0;
+  bool sets_rows = false;  // the texts' space has a parent with a row per text; the generator sets its number of rows
+};
 
 // Limits of a program's generation metadata, so that no blob makes a generator slow.
 inline constexpr uint32_t kMaxGenerateLinks = 256;
 inline constexpr uint32_t kMaxStopIds = 256;
 inline constexpr uint32_t kMaxLinkedName = 255;  // bytes
 
-// Finds values, tokens and limits in `options` and the metadata, and checks them.
+// Finds the settings and the suppressed tokens in `options` and the metadata, and checks them.
 Status ReadSettings(const fovea_generate_options& options, Arena& arena, Reporter& reporter, Generator* generator);
 
 // The part of this entry's key after "generate.link.", or null.

@@ -26,9 +26,9 @@ Status CheckRewinds(const Generator& g, uint32_t tokens, Reporter& reporter) {
 Status CheckDraft(const Generator& g, const Generator& draft, uint32_t tokens, Reporter& reporter) {
   FOVEA_TRY(CheckRewinds(g, tokens, reporter));
   FOVEA_TRY(CheckRewinds(draft, tokens, reporter));
-  if (g.decode->value(g.scores).space != g.token_space()) {
+  if (g.decode->value(g.settings.scores).space != g.token_space()) {
     return reporter.Fail(FOVEA_E_OPTION, "speculative decoding needs scores in the space of the token", g.token_space(),
-                         g.decode->value(g.scores).space);
+                         g.decode->value(g.settings.scores).space);
   }
   if (draft.token_count() != g.token_count()) {
     return reporter.Fail(FOVEA_E_OPTION, "the draft's vocabulary has another size", g.token_count(),
@@ -52,7 +52,7 @@ uint32_t GuessCount(const Generator& g, uint32_t text, uint32_t active) {
   if (unread > 2 || room < unread) return 0;
   uint32_t count = std::min({s.tokens, room - unread + 1, own.max_rows - own.rows[text] - 1,
                              space.max_rows / active - 1, space.max_segment_rows - 1});
-  if (g.max_tokens != 0) count = std::min(count, g.max_tokens - g.steps - 1);
+  if (g.settings.max_tokens != 0) count = std::min(count, g.settings.max_tokens - g.progress.steps - 1);
   return count;
 }
 
@@ -61,17 +61,17 @@ Status Guess(Generator& g, Reporter& reporter) {
   const Speculation& s = g.speculation;
   Generator& draft = *s.draft;
   const uint32_t stride = s.tokens + 1;
-  const uint32_t most = *std::max_element(s.guess_counts, s.guess_counts + g.texts);
+  const uint32_t most = *std::max_element(s.guess_counts, s.guess_counts + g.progress.texts);
   for (uint32_t k = 0; k < most; ++k) {
-    for (uint32_t i = 0; i < g.texts; ++i) {
-      draft.lengths[i] = s.guess_counts[i] <= k ? 0 : k == 0 ? s.unread_counts[i] : 1;
+    for (uint32_t i = 0; i < g.progress.texts; ++i) {
+      draft.prompts.run_lengths[i] = s.guess_counts[i] <= k ? 0 : k == 0 ? s.unread_counts[i] : 1;
     }
     FOVEA_TRY(k == 0 ? ReadTokens(draft, s.unread, 2, reporter) : ReadTokens(draft, s.guesses + k, stride, reporter));
-    for (uint32_t i = 0; i < g.texts; ++i) {
+    for (uint32_t i = 0; i < g.progress.texts; ++i) {
       if (s.guess_counts[i] <= k) continue;
       // Uses the random number of the step in which the token would be chosen, so that both models tend to choose the
       // same.
-      const Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i), g.steps + k);
+      const Sampler::Text known = KnownOf(g, i, ScoresOf(draft, i), g.progress.steps + k);
       s.guesses[size_t{i} * stride + k + 1] = static_cast<int32_t>(g.sampler.Choose(known));
     }
   }
@@ -82,7 +82,7 @@ Status Guess(Generator& g, Reporter& reporter) {
 void ForgetGuesses(Generator& g) {
   const Speculation& s = g.speculation;
   Reporter unused(nullptr);
-  for (uint32_t i = 0; i < g.texts; ++i) {
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
     if (s.guess_counts[i] == 0) continue;
     const Status status = RewindText(*s.draft->decode, i, s.draft_rows[i], unused);
     (void)status;  // cannot fail: these rows existed before the round, and rewind_rows covers them
@@ -92,25 +92,25 @@ void ForgetGuesses(Generator& g) {
 void Keep(const Generator& g, uint32_t text, uint32_t at) {
   const Speculation& s = g.speculation;
   const size_t to = size_t{text} * (s.tokens + 1) + at;
-  s.made[to] = g.tokens[text];
-  s.scores[to] = g.best[text];
+  s.made[to] = g.progress.tokens[text];
+  s.scores[to] = g.progress.best[text];
   if (!g.sampler.logprobs()) return;
   const size_t top = g.sampler.options().top_logprobs;
-  s.logprobs[to] = g.logprobs[text];
-  std::copy_n(g.top_tokens + text * top, top, s.top_tokens + to * top);
-  std::copy_n(g.top_logprobs + text * top, top, s.top_logprobs + to * top);
+  s.logprobs[to] = g.logprobs.chosen[text];
+  std::copy_n(g.logprobs.top_tokens + text * top, top, s.top_tokens + to * top);
+  std::copy_n(g.logprobs.top + text * top, top, s.top_logprobs + to * top);
 }
 
 void Give(const Generator& g, uint32_t text, uint32_t at) {
   const Speculation& s = g.speculation;
   const size_t from = size_t{text} * (s.tokens + 1) + at;
-  g.last[text] = g.tokens[text] = s.made[from];
-  g.best[text] = s.scores[from];
+  g.progress.last[text] = g.progress.tokens[text] = s.made[from];
+  g.progress.best[text] = s.scores[from];
   if (!g.sampler.logprobs()) return;
   const size_t top = g.sampler.options().top_logprobs;
-  g.logprobs[text] = s.logprobs[from];
-  std::copy_n(s.top_tokens + from * top, top, g.top_tokens + text * top);
-  std::copy_n(s.top_logprobs + from * top, top, g.top_logprobs + text * top);
+  g.logprobs.chosen[text] = s.logprobs[from];
+  std::copy_n(s.top_tokens + from * top, top, g.logprobs.top_tokens + text * top);
+  std::copy_n(s.top_logprobs + from * top, top, g.logprobs.top + text * top);
 }
 
 // Chooses the text's next tokens while they equal the draft's, and one more. `rows`: the decoder's rows of the text
@@ -119,13 +119,14 @@ uint32_t Accept(Generator& g, uint32_t text, uint32_t rows) {
   const Speculation& s = g.speculation;
   const int32_t* guesses = s.guesses + size_t{text} * (s.tokens + 1);
   const Session& decode = *g.decode;
-  const float* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.scores)) +
+  const float* scores = reinterpret_cast<const float*>(FinishedRows(decode, g.settings.scores)) +
                         size_t{decode.space_rows[g.token_space()].segments.offsets[text]} * g.token_count();
   for (uint32_t k = 0;; ++k, scores += g.token_count()) {
-    TakeToken(g, text, scores, kNoToken, g.steps + k);
+    TakeToken(g, text, scores, kNoToken, g.progress.steps + k);
     Keep(g, text, k);
-    const int32_t token = g.tokens[text];
-    s.ends[text] = g.steps + k + 1 == g.max_tokens || rows + k + 1 >= decode.cache.max_rows || IsStop(g, token);
+    const int32_t token = g.progress.tokens[text];
+    s.ends[text] =
+        g.progress.steps + k + 1 == g.settings.max_tokens || rows + k + 1 >= decode.cache.max_rows || IsStop(g, token);
     if (s.ends[text] || k == s.guess_counts[text] || token != guesses[k + 1]) return k + 1;
   }
 }
@@ -153,17 +154,17 @@ Status TakeBack(Generator& g, uint32_t text, uint32_t rows, Reporter& reporter) 
 Status Round(Generator& g, uint32_t active, Reporter& reporter) {
   Speculation& s = g.speculation;
   const uint32_t stride = s.tokens + 1;
-  for (uint32_t i = 0; i < g.texts; ++i) {
-    const bool waits = g.ended[i] != 0 || s.given[i] < s.made_counts[i];
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
+    const bool waits = g.progress.ended[i] != 0 || s.given[i] < s.made_counts[i];
     s.guess_counts[i] = waits ? 0 : GuessCount(g, i, active);
     s.draft_rows[i] = s.draft->decode->cache.rows[i];
-    s.guesses[size_t{i} * stride] = g.last[i];
+    s.guesses[size_t{i} * stride] = g.progress.last[i];
   }
   Status status = Guess(g, reporter);
   if (status.ok()) {
-    for (uint32_t i = 0; i < g.texts; ++i) {
-      const bool waits = g.ended[i] != 0 || s.given[i] < s.made_counts[i];
-      g.lengths[i] = waits ? 0 : s.guess_counts[i] + 1;
+    for (uint32_t i = 0; i < g.progress.texts; ++i) {
+      const bool waits = g.progress.ended[i] != 0 || s.given[i] < s.made_counts[i];
+      g.prompts.run_lengths[i] = waits ? 0 : s.guess_counts[i] + 1;
     }
     status = ReadTokens(g, s.guesses, stride, reporter);
   }
@@ -171,9 +172,9 @@ Status Round(Generator& g, uint32_t active, Reporter& reporter) {
     ForgetGuesses(g);
     return status;
   }
-  for (uint32_t i = 0; i < g.texts; ++i) {
-    if (g.lengths[i] == 0) continue;
-    const uint32_t rows = g.decode->cache.rows[i] - g.lengths[i];
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
+    if (g.prompts.run_lengths[i] == 0) continue;
+    const uint32_t rows = g.decode->cache.rows[i] - g.prompts.run_lengths[i];
     s.made_counts[i] = Accept(g, i, rows);
     s.given[i] = 0;
     FOVEA_TRY(TakeBack(g, i, rows, reporter));
@@ -185,18 +186,18 @@ Status Round(Generator& g, uint32_t active, Reporter& reporter) {
 Status FirstRound(Generator& g, Reporter& reporter) {
   Speculation& s = g.speculation;
   Generator& draft = *s.draft;
-  if (draft.steps == 0) {
+  if (draft.progress.steps == 0) {
     FOVEA_TRY(Feed(draft, reporter));
-    draft.steps = 1;
+    draft.progress.steps = 1;
   }
   FOVEA_TRY(Feed(g, reporter));
-  for (uint32_t i = 0; i < g.texts; ++i) {
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
     TakeToken(g, i, ScoresOf(g, i), kNoToken, 0);
     Keep(g, i, 0);
-    s.ends[i] = g.max_tokens == 1 || IsFull(g, i) || IsStop(g, g.tokens[i]);
+    s.ends[i] = g.settings.max_tokens == 1 || IsFull(g, i) || IsStop(g, g.progress.tokens[i]);
     s.made_counts[i] = s.unread_counts[i] = 1;
     s.given[i] = 0;
-    s.unread[size_t{i} * 2] = g.tokens[i];
+    s.unread[size_t{i} * 2] = g.progress.tokens[i];
   }
   return kOk;
 }
@@ -215,7 +216,7 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
   }
   fovea_generate_options of_draft{};
   of_draft.struct_size = sizeof(of_draft);
-  of_draft.start = g->start < 0 ? nullptr : &g->start;
+  of_draft.start = g->settings.start < 0 ? nullptr : &g->settings.start;
   s.draft = arena.Take<Generator>(1);
   Generator placed;
   FOVEA_TRY(PlaceGenerator(of_draft, draft, nullptr, nullptr, arena, reporter, &placed));
@@ -242,35 +243,36 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
 Status BeginSpeculation(Generator& g, Reporter& reporter) {
   Generator& draft = *g.speculation.draft;
   FOVEA_TRY(StartGenerator(draft, reporter));
-  BeginTexts(draft, g.texts);
-  std::fill_n(draft.last, g.texts, g.start);
-  draft.start = g.start;
-  draft.prompts = g.prompts;
-  draft.prompt_lengths = g.prompt_lengths;
-  draft.keeps = g.keeps;
+  BeginTexts(draft, g.progress.texts);
+  std::fill_n(draft.progress.last, g.progress.texts, g.settings.start);
+  draft.settings.start = g.settings.start;
+  draft.prompts.tokens = g.prompts.tokens;
+  draft.prompts.lengths = g.prompts.lengths;
+  draft.prompts.keeps = g.prompts.keeps;
   return kOk;
 }
 
 Status StepSpeculation(Generator& g, Reporter& reporter) {
   Speculation& s = g.speculation;
-  if (g.steps == 0) {
+  if (g.progress.steps == 0) {
     FOVEA_TRY(FirstRound(g, reporter));
   } else {
     uint32_t active = 0;
-    for (uint32_t i = 0; i < g.texts; ++i) active += g.ended[i] == 0 && s.given[i] == s.made_counts[i] ? 1 : 0;
+    for (uint32_t i = 0; i < g.progress.texts; ++i)
+      active += g.progress.ended[i] == 0 && s.given[i] == s.made_counts[i] ? 1 : 0;
     if (active != 0) FOVEA_TRY(Round(g, active, reporter));
   }
-  for (uint32_t i = 0; i < g.texts; ++i) {
-    if (g.ended[i] != 0) {
+  for (uint32_t i = 0; i < g.progress.texts; ++i) {
+    if (g.progress.ended[i] != 0) {
       TakeNone(g, i);
       continue;
     }
     Give(g, i, s.given[i]++);
     if (s.given[i] < s.made_counts[i] || !s.ends[i]) continue;
-    g.ended[i] = 1;
-    --g.left;
+    g.progress.ended[i] = 1;
+    --g.progress.left;
   }
-  ++g.steps;
+  ++g.progress.steps;
   return kOk;
 }
 

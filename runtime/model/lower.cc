@@ -19,8 +19,7 @@ Status CheckOperands(const Blob& blob, const ProgramRecord& program, const Opera
   }
   for (uint32_t i = 0; i < operation.tensor_count; ++i) {
     const uint32_t tensor = blob.operands[operation.first_operand + operation.input_count + i];
-    if (tensor == kBlobNone && i < def.operands.min_tensors)
-      return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing", i);
+    if (tensor == kBlobNone && RequiresTensor(def, i)) return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing", i);
     if (tensor != kBlobNone && tensor >= blob.tensors.count) {
       return reporter.Fail(FOVEA_E_RECORD, "an operation's tensor does not exist", blob.tensors.count, tensor);
     }
@@ -49,8 +48,7 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& d
   }
   for (uint32_t k = 0; k < operation.input_count; ++k) {
     const uint32_t input = blob.operands[operation.first_operand + k];
-    const bool optional = k >= def.operands.min_inputs && !def.operands.repeats_inputs;
-    if (input == kBlobNone && optional) continue;
+    if (input == kBlobNone && !RequiresInput(def, k)) continue;
     if (input >= inputs + i) {
       return reporter.Fail(FOVEA_E_RECORD, "an operation reads a value before it is computed", inputs + i, input);
     }
@@ -73,7 +71,7 @@ Status CheckOutput(const OpView& view, const OpValue& made, Reporter& reporter) 
 // Reports an operation that is unknown or that this build does not include.
 Status FailWithout(uint32_t code, Reporter& reporter) {
   switch (static_cast<OpCode>(code)) {
-#define FOVEA_OP(number, name, Name)        \
+#define FOVEA_OP(number, name, Name, mixes) \
   case OpCode::k##Name:                     \
     if (IsIncluded(OpCode::k##Name)) break; \
     return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks the operation " #name, 0, code);

@@ -76,6 +76,9 @@ static_assert(UnknownLine() == 0,
               "the profile has an unknown line, whose number, without comments, is below: see runtime/base/README.md");
 
 // ---- Lines that a model needs
+//
+// The operations named below are those whose attributes or tensors choose a member of another list of the profile. That
+// does not depend on which rows an operation mixes (op_list.inc); an operation not named here needs its own line only.
 
 uint64_t BitOf(uint32_t number) { return uint64_t{1} << number; }
 

@@ -58,7 +58,8 @@ const AppendOp* AsAppend(const Op& op) { return op.def->appends ? static_cast<co
 extern const OpDef kAppendOp = DefineOp<OpCode::kAppend, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
   def.appends = true;
-  def.share = Share::kFirst;
+  def.whole = {};  // row r of the source is written to one place
+  def.share = Share::kFirstWorker;
 });
 
 }  // namespace fovea

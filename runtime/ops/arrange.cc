@@ -64,9 +64,7 @@ double Flops(const ArrangeOp& op) { return op.weights == nullptr ? 0 : 2.0 * op.
 
 }  // namespace
 
-extern const OpDef kArrangeOp = DefineOp<OpCode::kArrange, Lower, Run>([](OpDef& def) {
-  def.whole = {0, kAnyNumber};
-  def.flops_per_row = OfOp<Flops>::Call;
-});
+extern const OpDef kArrangeOp =
+    DefineOp<OpCode::kArrange, Lower, Run>([](OpDef& def) { def.flops_per_row = OfOp<Flops>::Call; });
 
 }  // namespace fovea

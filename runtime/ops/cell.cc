@@ -112,7 +112,7 @@ constexpr Attribute kAttributes[] = {Attribute::kCell, Attribute::kResetAfter, A
 
 extern const OpDef kCellOp = DefineOp<OpCode::kCell, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.share = Share::kFirst;
+  def.share = Share::kFirstWorker;
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<CellFlops>::Call;
 });

@@ -61,13 +61,13 @@ Status RunCells(const CellOp& op, const OpRun& run, const CellMemory& memory, co
   const CellKernels& kernels = run.kernels->recurrent.of[static_cast<uint32_t>(cell.gate)];
   const size_t width = cell.width, made = cell.resets_first ? 2 * width : cell.gates() * width;
   // A failed matmul does not end the step early: the other workers of the team wait at the next one.
-  Status status = RunLayerTogether(op, run, 0, hidden, rows, value, memory.gates);
+  Status status = RunLayerCooperatively(op, run, 0, hidden, rows, value, memory.gates);
   float* candidates = memory.gates + rows * made;
   if (cell.gru() && cell.resets_first) {
     for (size_t i = 0; i < rows; ++i) {
       kernels.gru_reset(row_of(i).x, memory.gates + i * made, hidden + i * width, width, memory.reset + i * width);
     }
-    const Status second = RunLayerTogether(op, run, 1, memory.reset, rows, kBlobNone, candidates);
+    const Status second = RunLayerCooperatively(op, run, 1, memory.reset, rows, kBlobNone, candidates);
     if (status.ok()) status = second;
   }
   for (size_t i = 0; i < rows; ++i) {

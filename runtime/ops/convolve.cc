@@ -177,7 +177,6 @@ constexpr Attribute kAttributes[] = {Attribute::kAfter};
 
 extern const OpDef kConvolveOp = DefineOp<OpCode::kConvolve, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.cached = {0, 1};
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<Flops>::Call;

@@ -35,7 +35,6 @@ constexpr Attribute kAttributes[] = {Attribute::kRange};
 
 extern const OpDef kDynamicRangeOp = DefineOp<OpCode::kDynamicRange, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.unit = Unit::kSegments;
 });
 

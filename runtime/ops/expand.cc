@@ -39,7 +39,6 @@ Status Run(const ExpandOp& op, const OpRun& run) {
 }  // namespace
 
 extern const OpDef kExpandOp = DefineOp<OpCode::kExpand, Lower, Run>([](OpDef& def) {
-  def.whole = {0, kAnyNumber};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.chooses = true;

@@ -190,8 +190,9 @@ Status RunExpert(const ExpertsOp& op, const OpRun& run, const Memory& memory, ui
     }
     if (columns.begin == columns.end) continue;
     const GemmInput input = Gather(op, run, memory, memory.order + at, next - at);
-    FOVEA_TRY(linear.backend->run(run.operators[linear.op], linear.WeightsAt(expert), linear.PackedAt(expert), input,
-                                  {memory.y, columns.begin, columns.end}));
+    const Status status = linear.backend->run(run.operators[linear.op], linear.WeightsAt(expert),
+                                              linear.PackedAt(expert), input, {memory.y, columns.begin, columns.end});
+    if (!status.ok()) return FailLayer(run, *linear.backend, status);
     Scatter(op, run, memory, memory.order + at, next - at, columns);
   }
   return kOk;
@@ -223,7 +224,7 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kExperts, Attr
 
 extern const OpDef kExpertsOp = DefineOp<OpCode::kExperts, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.share = Share::kProduct;
+  def.share = Share::kMatmul;
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<Flops>::Call;
 });

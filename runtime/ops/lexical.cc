@@ -210,7 +210,6 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kK1, Attribute
 
 extern const OpDef kLexicalOp = DefineOp<OpCode::kLexical, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.unit = Unit::kAll;
   def.scratch_of_spaces = OfOp<ScratchOfSpaces>::Call;
   def.id_limit = OfOp<Ids>::Call;

@@ -32,7 +32,7 @@ constexpr Attribute kAttributes[] = {Attribute::kActivation};
 
 extern const OpDef kLinearOp = DefineOp<OpCode::kLinear, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.share = Share::kProduct;
+  def.share = Share::kMatmul;
   def.flops_per_row = OfOp<Flops>::Call;
 });
 

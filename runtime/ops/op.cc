@@ -7,14 +7,14 @@
 
 namespace fovea {
 
-#define FOVEA_OP(number, name, Name) extern const OpDef k##Name##Op;
+#define FOVEA_OP(number, name, Name, mixes) extern const OpDef k##Name##Op;
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
 
 const OpDef* FindOp(uint32_t code) {
   switch (static_cast<OpCode>(code)) {
-#define FOVEA_OP(number, name, Name) \
-  case OpCode::k##Name:              \
+#define FOVEA_OP(number, name, Name, mixes) \
+  case OpCode::k##Name:                     \
     return IsIncluded(OpCode::k##Name) ? &k##Name##Op : nullptr;
 #include "runtime/blob/op_list.inc"
 #undef FOVEA_OP
@@ -89,11 +89,16 @@ Status RunLayer(const Op& op, const OpRun& run, uint32_t i, const float* x, uint
                 const GemmOutput& output) {
   const Linear& layer = *op.layers[i].linear;
   const GemmInput input = LayerInput(run, layer.weights.shape, x, rows, value);
-  return layer.backend->run(run.operators[layer.op], layer.weights, layer.packed, input, output);
+  const Status status = layer.backend->run(run.operators[layer.op], layer.weights, layer.packed, input, output);
+  return status.ok() ? kOk : FailLayer(run, *layer.backend, status);
 }
 
-Status RunLayerTogether(const Op& op, const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value,
-                        float* y) {
+Status FailLayer(const OpRun& run, const GemmBackend& backend, Status status) {
+  return run.Fail(status.code, backend.run_fault);
+}
+
+Status RunLayerCooperatively(const Op& op, const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value,
+                             float* y) {
   const Team& team = run.team;
   const Linear& layer = *op.layers[i].linear;
   const uint32_t n = layer.weights.shape.n, step = layer.backend->column_step;
@@ -101,7 +106,9 @@ Status RunLayerTogether(const Op& op, const OpRun& run, uint32_t i, const float*
   const uint32_t begin = units * team.worker / team.workers * step,
                  end = units * (team.worker + 1) / team.workers * step;
   const Status status = RunLayer(op, run, i, x, rows, value, {y, begin < n ? begin : n, end < n ? end : n});
-  if (team.workers > 1 && !team.meeting->Meet(team.met)) return FOVEA_E_RUNNER;
+  if (team.workers > 1 && !team.barrier->Wait(team.arrivals)) {
+    return run.Fail(FOVEA_E_RUNNER, kBarrierFault, team.workers);
+  }
   return status;
 }
 

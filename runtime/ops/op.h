@@ -44,13 +44,13 @@ enum class Unit : uint32_t {
   kHeads,     // a head, for some rows of the output's space; reads all inputs as a whole, writes its part of these rows
 };
 
-// How several workers share an operation if they work on the same rows.
+// How the workers of a column-parallel phase, which have the same rows, split an operation.
 enum class Share : uint32_t {
-  kEach,     // they do not: each worker does all of it for itself
-  kFirst,    // they do not: the first worker does it
-  kColumns,  // by columns; of inputs as wide as the output a worker reads only its columns
-  kProduct,  // by columns of the output of layer 0; inputs are read as a whole
-  kHeads,    // by key/value heads
+  kReplicated,   // they do not: each worker does all of it for itself
+  kFirstWorker,  // they do not: the first worker does it
+  kColumns,      // by columns; of inputs as wide as the output a worker reads only its columns
+  kMatmul,       // by columns of the output of layer 0; inputs are read as a whole
+  kHeads,        // by key/value heads
 };
 
 // ---- A lowered operation ----
@@ -118,13 +118,28 @@ struct QuantizedTile {
   QuantParams* params = nullptr;
 };
 
-// Workers that run one operation together, matmul by matmul: all call the operation for the same tile.
+// Workers that execute one operation cooperatively, matmul by matmul: all call the operation for the same tile.
 struct Team {
   uint32_t worker = 0, workers = 1;
-  Meeting* meeting = nullptr;
-  uint32_t* met = nullptr;  // for Meeting::Meet
-  void* scratch[2] = {};    // the first two workers' scratch, as large as OpRun::scratch
+  CheckedBarrier* barrier = nullptr;
+  uint32_t* arrivals = nullptr;  // this worker's, for CheckedBarrier::Wait
+  void* scratch[2] = {};         // the first two workers' scratch, as large as OpRun::scratch
 };
+
+// Why an operation failed, for the caller's error record. The text is static; null: the operation reports none.
+struct RunFault {
+  const char* text = nullptr;
+  uint32_t expected = 0, found = 0;
+  uint32_t index = 0;
+};
+// Inline, so that a build without error messages contains no texts.
+__attribute__((always_inline)) constexpr RunFault FaultOf([[maybe_unused]] const char* text,
+                                                          [[maybe_unused]] uint32_t expected = 0,
+                                                          [[maybe_unused]] uint32_t found = 0,
+                                                          [[maybe_unused]] uint32_t index = 0) {
+  if constexpr (kHasErrors) return {text, expected, found, index};
+  return {};
+}
 
 // One tile of an operation, rows or segments [row_begin, row_end). Row-local inputs and the output point to row
 // `row_begin`, the remaining inputs to row 0; all to row 0 if the unit is not rows. By heads: [head_begin, head_end).
@@ -133,7 +148,7 @@ struct OpRun {
   const SpaceRows* spaces;  // all spaces of the model
   uint32_t row_begin, row_end;
   uint32_t head_begin, head_end;
-  uint32_t column_begin, column_end;  // Share::kColumns and kProduct: the output columns to write
+  uint32_t column_begin, column_end;  // Share::kColumns and kMatmul: the output columns to write
   uint32_t tile_rows;                 // by heads: rows that scratch is sized for; the tile may have more
   const void* const* inputs;
   float* output;      // or int32_t, see OpDef::output
@@ -143,7 +158,15 @@ struct OpRun {
   QuantizedTile* quantized;
   void* const* operators;     // this worker's, indexed by Linear::op
   const WeightSink* weights;  // attention: where a tap receives the attention map, or null
-  Team team;                  // OpDef::together
+  Team team;                  // OpDef::cooperative
+  RunFault* fault;            // filled by Fail; null: not wanted
+
+  // Records why the operation fails, with the arguments of FaultOf, and returns the status.
+  template <typename... Numbers>
+  __attribute__((always_inline)) Status Fail(fovea_status code, const char* text, Numbers... numbers) const {
+    if (fault != nullptr) *fault = FaultOf(text, numbers...);
+    return code;
+  }
 
   uint32_t rows() const { return row_end - row_begin; }
   const float* Input(uint32_t i) const { return static_cast<const float*>(inputs[i]); }
@@ -200,7 +223,7 @@ struct OpDef {
   uint32_t bytes, bytes_per_input;  // size of its struct, and of the memory after it per input
   OperandCounts operands;
   AttributeList attributes;
-  InputRange whole;   // inputs that are also read in rows other than the ones written
+  InputRange whole;   // inputs that are also read in rows other than the ones written; all unless stated or row-local
   InputRange cached;  // inputs that may be in a cached space
   DType output;       // element type of the result unless `lower` sets another one
   Unit unit;
@@ -208,7 +231,7 @@ struct OpDef {
   bool chooses;     // unit kAll: determines the rows of the output's space, a selected one, in this run
   bool appends;     // unit kRows, of the input's space: writes to a cached space; only `append` does
   Share share;
-  bool together;  // can be run by a Team
+  bool cooperative;  // a Team can execute it
 
   // Infers the result's width (and type, where `output` does not give it) from inputs, tensors and attributes, checks
   // them and the result's space against each other, and fills the struct at `memory` (64-byte aligned), which begins
@@ -267,6 +290,7 @@ constexpr OpDef DefineOp(Fill fill) {
   def.operands = kOperandsOf<kCode>;
   def.lower = LowersTo<kLower>::Call;
   def.run = OfOp<kRun>::Call;
+  if (!kIsRowLocal<kCode>) def.whole = {0, kAnyNumber};  // op_list.inc
   fill(def);
   return def;
 }
@@ -296,8 +320,11 @@ GemmInput LayerInput(const OpRun&, const GemmShape&, const float* x, uint32_t ro
 // Applies layer i to x. `value`: the value whose rows of this tile x holds, kBlobNone if there is none. With it,
 // several layers that read the same rows quantize them once.
 Status RunLayer(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput&);
-// The same for all columns, which a team shares; on return all columns are complete.
-Status RunLayerTogether(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, float* y);
+// The same for all columns, which the workers of a team split; on return all columns are complete.
+Status RunLayerCooperatively(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value,
+                             float* y);
+// The failure of a linear layer's backend.
+Status FailLayer(const OpRun&, const GemmBackend&, Status);
 
 // Calls f(first_row, row_count, first_position, segment) for each piece of rows [begin, end) within one segment.
 template <typename F>

@@ -95,9 +95,6 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kRest};
 
 }  // namespace
 
-extern const OpDef kPoolOp = DefineOp<OpCode::kPool, Lower, Run>([](OpDef& def) {
-  def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
-});
+extern const OpDef kPoolOp = DefineOp<OpCode::kPool, Lower, Run>([](OpDef& def) { def.attributes = kAttributes; });
 
 }  // namespace fovea

@@ -64,6 +64,6 @@ Status Run(const PrependOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kPrependOp = DefineOp<OpCode::kPrepend, Lower, Run>([](OpDef& def) { def.whole = {0, kAnyNumber}; });
+extern const OpDef kPrependOp = DefineOp<OpCode::kPrepend, Lower, Run>();
 
 }  // namespace fovea

@@ -120,7 +120,6 @@ double Flops(const ReceivedOp&) { return 0; }  // counted per key, as for attent
 extern const OpDef kReceivedOp = DefineOp<OpCode::kReceived, Lower, Run>([](OpDef& def) {
   def.attributes = kAttentionAttributes;
   def.former_inputs = FormerAttentionInputs;
-  def.whole = {0, kAnyNumber};
   def.scratch = OfOp<EngineBytes>::Call;
   def.scratch_of_spaces = OfOp<ScratchOfSpaces>::Call;
   def.placed_bytes = sizeof(AttentionLayout);

@@ -14,6 +14,11 @@ struct alignas(kAlignment) OpRoom {
   uint8_t bytes[kMaxOpBytes + kMaxInputs * (kBytesPerInput + sizeof(OpValue))];
 };
 
+// Whether a record of the operation must have input or tensor i.
+constexpr bool RequiresInput(const OpDef& def, uint32_t i) {
+  return i < def.operands.min_inputs || def.operands.repeats_inputs;
+}
+constexpr bool RequiresTensor(const OpDef& def, uint32_t i) { return i < def.operands.min_tensors; }
 // Checks that the operation may have this number of inputs and of tensors.
 Status CheckCounts(const OperationRecord&, const OpDef&, Reporter&);
 // Checks that the operation supports the record's attributes (which are in the blob) and that values have their types.

@@ -182,9 +182,8 @@ constexpr Attribute kAttributes[] = {Attribute::kCell,    Attribute::kResetAfter
 extern const OpDef kRecurrentOp = DefineOp<OpCode::kRecurrent, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
   def.former_inputs = FormerInputs;
-  def.whole = {0, kAnyNumber};
   def.unit = Unit::kSegments;
-  def.together = true;
+  def.cooperative = true;
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<CellFlops>::Call;
 });

@@ -132,6 +132,20 @@ bool Qualifies(const SelectOp& op, const OpRun& run, uint32_t row) {
   return op.kind == SelectKind::kThreshold ? value > op.threshold : value != 0;
 }
 
+uint32_t CountQualified(const SelectOp& op, const OpRun& run, uint32_t begin, uint32_t end) {
+  uint32_t count = 0;
+  for (uint32_t row = begin; row < end; ++row) count += Qualifies(op, run, row) ? 1 : 0;
+  return count;
+}
+
+// Never drops rows silently.
+Status FailFull(const SelectOp& op, const OpRun& run, uint32_t segment) {
+  const Segments& source = run.SegmentsOf(op.inputs[0]);
+  const uint32_t qualified = CountQualified(op, run, source.offsets[segment], source.offsets[segment + 1]);
+  return run.Fail(FOVEA_E_ROWS, "more rows qualify than the selected space takes of a segment", op.most, qualified,
+                  segment);
+}
+
 Status Run(const SelectOp& op, const OpRun& run) {
   const Segments& source = run.SegmentsOf(op.inputs[0]);
   const SelectKind kind = op.kind;
@@ -149,7 +163,7 @@ Status Run(const SelectOp& op, const OpRun& run) {
       for (uint32_t row = begin; row < end; ++row) {
         if (kind != SelectKind::kFirst && !Qualifies(op, run, row)) continue;
         if (count == most && kind == SelectKind::kFirst) break;
-        if (count == most) return FOVEA_E_ROWS;  // never drop rows silently
+        if (count == most) return FailFull(op, run, s);
         rows[count++] = static_cast<int32_t>(row);
       }
     }
@@ -164,7 +178,6 @@ constexpr Attribute kAttributes[] = {Attribute::kKind, Attribute::kThreshold, At
 
 extern const OpDef kSelectOp = DefineOp<OpCode::kSelect, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.chooses = true;

@@ -65,7 +65,6 @@ Status Run(const SortOp& op, const OpRun& run) {
 }  // namespace
 
 extern const OpDef kSortOp = DefineOp<OpCode::kSort, Lower, Run>([](OpDef& def) {
-  def.whole = {0, kAnyNumber};
   def.output = DType::kI32;
   def.unit = Unit::kAll;
   def.scratch = OfOp<Scratch>::Call;

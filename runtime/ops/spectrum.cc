@@ -186,7 +186,6 @@ constexpr Attribute kAttributes[] = {Attribute::kHop,   Attribute::kBefore,     
 
 extern const OpDef kSpectrumOp = DefineOp<OpCode::kSpectrum, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.scratch = OfOp<Scratch>::Call;
   def.flops_per_row = OfOp<Flops>::Call;
 });

@@ -88,7 +88,6 @@ constexpr Attribute kAttributes[] = {Attribute::kEpsilon};
 
 extern const OpDef kStandardizeOp = DefineOp<OpCode::kStandardize, Lower, Run>([](OpDef& def) {
   def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
   def.unit = Unit::kSegments;
 });
 

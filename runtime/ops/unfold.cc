@@ -60,9 +60,6 @@ constexpr Attribute kAttributes[] = {Attribute::kBefore, Attribute::kAfter};
 
 }  // namespace
 
-extern const OpDef kUnfoldOp = DefineOp<OpCode::kUnfold, Lower, Run>([](OpDef& def) {
-  def.attributes = kAttributes;
-  def.whole = {0, kAnyNumber};
-});
+extern const OpDef kUnfoldOp = DefineOp<OpCode::kUnfold, Lower, Run>([](OpDef& def) { def.attributes = kAttributes; });
 
 }  // namespace fovea

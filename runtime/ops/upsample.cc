@@ -67,8 +67,6 @@ Status Run(const UpsampleOp& op, const OpRun& run) {
 
 }  // namespace
 
-extern const OpDef kUpsampleOp = DefineOp<OpCode::kUpsample, Lower, Run>([](OpDef& def) {
-  def.whole = {0, kAnyNumber};
-});
+extern const OpDef kUpsampleOp = DefineOp<OpCode::kUpsample, Lower, Run>();
 
 }  // namespace fovea

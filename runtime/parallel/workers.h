@@ -63,7 +63,7 @@ class WorkerCalls {
 };
 
 // A barrier for workers, made from the caller's barrier function, with a check.
-class Meeting {
+class CheckedBarrier {
  public:
   // Call it before the workers start.
   void Begin(fovea_barrier barrier, void* context, uint32_t workers) {
@@ -75,7 +75,7 @@ class Meeting {
   }
   // A worker's next barrier. `expected`: arrivals of all workers at its earlier barriers, 0 before the first. False if
   // the caller's barrier returned before all workers arrived: their results may be missing.
-  bool Meet(uint32_t* expected) {
+  bool Wait(uint32_t* expected) {
     came_.fetch_add(1, std::memory_order_acq_rel);
     barrier_(context_, workers_);
     *expected += workers_;

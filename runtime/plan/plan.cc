@@ -42,7 +42,9 @@ class Planner {
     FindLevels();
     SinkCheapMemory();
     FormPhases();
+    OrderSteps();
     FindLives();
+    FindOperandLimits();
     AssignSlots();
     plan_.tile_slot_count = tiles_.count;
     for (uint32_t i = 0; i < plan_.tile_slot_count; ++i) plan_.tile_row_bytes += plan_.tile_slots[i];
@@ -106,48 +108,44 @@ class Planner {
     }
   }
 
-  static bool Joins(const PhasePlan& phase, Unit unit, uint32_t space, uint32_t level) {
-    if (phase.unit != unit || phase.space != space || phase.level != level) return false;
+  // Whether an operation of the phase's level can be part of it.
+  static bool Joins(const PhasePlan& phase, Unit unit, uint32_t space) {
+    if (phase.unit != unit || phase.space != space) return false;
     return unit == Unit::kRows || (unit == Unit::kSegments && phase.step_count < kMaxSegmentSteps);
   }
 
+  // The space whose rows or segments are the tiles of an operation.
+  static uint32_t TileSpace(const Op& op) {
+    const bool by_output = (op.unit == Unit::kRows && !op.def->appends) || op.unit == Unit::kHeads;
+    return by_output ? op.output.space : op.inputs[0].space;
+  }
+
+  // Forms the phases of one level after the other, so that they are in running order.
   void FormPhases() {
-    for (uint32_t i = 0; i < operations_; ++i) {
-      const Op& op = Operation(i);
-      const Unit unit = op.unit;
-      const bool by_output = (unit == Unit::kRows && !op.def->appends) || unit == Unit::kHeads;
-      const uint32_t space = by_output ? op.output.space : op.inputs[0].space;
-      uint32_t phase = plan_.phase_count;
-      while (phase > 0 && !Joins(plan_.phases[phase - 1], unit, space, level_[i])) --phase;
-      if (phase == 0) {
-        plan_.phases[plan_.phase_count++] = {0, 0, space, level_[i], unit, 0, 0};
-        phase = plan_.phase_count;
+    uint32_t formed = 0;  // operations that are in a phase
+    for (uint32_t level = 0; formed < operations_; ++level) {
+      const uint32_t first_phase = plan_.phase_count;
+      for (uint32_t i = 0; i < operations_; ++i) {
+        if (level_[i] != level) continue;
+        plan_.phase_of[i] = PhaseFor(Operation(i), level, first_phase);
+        ++plan_.phases[plan_.phase_of[i]].step_count;
+        ++formed;
       }
-      plan_.phase_of[i] = phase - 1;
-      ++plan_.phases[phase - 1].step_count;
     }
-    // Orders phases by level; level_ is no longer needed for levels and now maps old phase numbers to new ones.
-    for (uint32_t p = 0; p < plan_.phase_count; ++p) {
-      uint32_t rank = 0;
-      for (uint32_t other = 0; other < plan_.phase_count; ++other) {
-        const uint32_t a = plan_.phases[other].level, b = plan_.phases[p].level;
-        rank += (a < b || (a == b && other < p)) ? 1 : 0;
-      }
-      level_[p] = rank;
-    }
-    for (uint32_t i = 0; i < operations_; ++i) plan_.phase_of[i] = level_[plan_.phase_of[i]];
-    for (uint32_t p = 0; p < plan_.phase_count;) {  // applies the permutation in place
-      const uint32_t to = level_[p];
-      if (to == p) {
-        ++p;
-        continue;
-      }
-      const PhasePlan moved = plan_.phases[to];
-      plan_.phases[to] = plan_.phases[p];
-      plan_.phases[p] = moved;
-      level_[p] = level_[to];
-      level_[to] = to;
-    }
+  }
+
+  // The last phase from `first_phase` on that an operation of this level joins, or a new one.
+  uint32_t PhaseFor(const Op& op, uint32_t level, uint32_t first_phase) {
+    const uint32_t space = TileSpace(op);
+    uint32_t end = plan_.phase_count;
+    while (end > first_phase && !Joins(plan_.phases[end - 1], op.unit, space)) --end;
+    if (end > first_phase) return end - 1;
+    plan_.phases[plan_.phase_count] = {0, 0, space, level, op.unit, 0, 0};
+    return plan_.phase_count++;
+  }
+
+  // Lists the operations of each phase in their order in the program.
+  void OrderSteps() {
     uint32_t first = 0;
     for (uint32_t p = 0; p < plan_.phase_count; ++p) {
       plan_.phases[p].first_step = first;
@@ -185,6 +183,13 @@ class Planner {
         life.read_whole = whole || (life.read_whole && life.last_phase == phase);
         life.last_phase = phase;
       }
+    }
+  }
+
+  // Counts inputs, and finds the GEMM operators and the widest quantized rows that the program needs.
+  void FindOperandLimits() {
+    for (uint32_t operation = 0; operation < operations_; ++operation) {
+      const Op& op = Operation(operation);
       plan_.input_count += op.input_count;
       if (op.input_count > plan_.most_inputs) plan_.most_inputs = op.input_count;
       for (uint32_t i = 0; i < op.layer_count; ++i) {

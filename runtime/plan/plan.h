@@ -19,16 +19,16 @@ struct PhasePlan {
   uint32_t space;                   // whose rows are cut into tiles
   uint32_t level;                   // number of barriers before the phase
   Unit unit;                        // kSegments: independent operations; kAll and kHeads: one operation
-  uint32_t most_shares;             // most workers that can share an operation when rows are few; below 2: none
-  uint64_t weights;                 // number of weights that are then shared; kSegments: per operation at least
+  uint32_t most_shares;             // column-parallel: the most workers that can split an operation; below 2: none
+  uint64_t weights;                 // number of weights that are then split; kSegments: per operation at least
 };
 
-// How a team of workers shares an operation when rows are few, so that all work on the same rows (stages.cc).
+// How workers split an operation of a phase that is executed column-parallel: all work on the same rows (stages.cc).
 struct StepShare {
   Share share;
   bool begins_stage;  // a barrier precedes it
-  bool first_only;    // kEach: only the first worker needs its output
-  uint32_t grain;     // kColumns, kProduct: columns of the output that are not split; kHeads: 1, in key/value heads
+  bool first_only;    // kReplicated: only the first worker needs its output
+  uint32_t grain;     // kColumns, kMatmul: columns of the output that are not split; kHeads: 1, in key/value heads
   uint32_t units;     // number of grains
 };
 // The most operations in a phase of unit kSegments; each has its own counter of tiles.
@@ -39,9 +39,9 @@ struct ValuePlan {
   bool tile;  // in the worker's tile slots, else in the session's slots
   uint32_t slot;
   uint32_t row_bytes;
-  // The slot used when rows are few. If each worker makes the value: in its own slots (kBlobNone: only the first worker
-  // has one), else in the shared slots.
-  uint32_t few_slot = kBlobNone;
+  // The slot in a column-parallel phase. If each worker makes the value: in private slots (kBlobNone: only the first
+  // worker has one), else in the shared slots.
+  uint32_t column_parallel_slot = kBlobNone;
 };
 
 // Memory for one value at a time: rows of the space times the longest row that is ever stored here.
@@ -62,15 +62,15 @@ struct ProgramPlan {
   uint32_t* tile_slots;  // bytes per row, by slot
   uint32_t tile_slot_count;
   StepShare* shares;                  // [operations]
-  PhaseSlots own_slots;               // per worker, when rows are few
-  PhaseSlots shared_slots;            // shared by all workers, when rows are few
+  PhaseSlots private_slots;           // column-parallel phases: per worker
+  PhaseSlots shared_slots;            // column-parallel phases: shared by all workers
   bool* uses_gemm_op;                 // [Model::gemm_op_count]
   uint32_t most_inputs, input_count;  // per operation; in total
   uint32_t quantized_width;           // widest input of a linear layer with integer weights; 0: none
   uint64_t tile_row_bytes;            // sum of all tile slots
 };
 
-// Plans how a team shares the row phases of a program that already has phases and slots. Takes memory from the arena.
+// Plans the column-parallel execution of a program that already has phases and slots. Takes memory from the arena.
 void PlanStages(const Model& model, Arena& arena, ProgramPlan* plan);
 
 // Plans every program. With a counting arena only sizes are meaningful.

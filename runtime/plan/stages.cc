@@ -1,10 +1,9 @@
-// How a team of workers shares a phase whose rows are few.
+// Column-parallel execution of a phase, for few rows.
 //
-// All workers then work on the same rows, and the phase is cut into stages with a barrier between them. Within a stage
-// a worker needs only results of earlier stages, its own results, or its own columns of a shared value. Matmuls are
-// shared by columns and attention by key/value heads, in shared memory; an element-wise operation follows the matmul
-// before it, by the same columns. Other operations are cheap: each worker repeats them in its own memory instead of
-// waiting.
+// All workers work on the same rows, and the phase is cut into stages with a barrier between them. Within a stage a
+// worker needs only results of earlier stages, private results, or its columns of a shared value. Matmuls are split by
+// output columns and attention by key/value heads, in shared memory; an element-wise operation after a matmul is split
+// by the same columns. Other operations are cheap: each worker repeats them in private memory instead of waiting.
 #include <initializer_list>
 
 #include "runtime/parallel/tiles.h"
@@ -23,7 +22,7 @@ class StagePlanner {
     position_of_ = arena.Take<uint32_t>(operations);
     last_reader_ = arena.Take<uint32_t>(operations);
     uses_ = arena.Take<SlotUse>(operations);
-    for (PhaseSlots* slots : {&plan_.own_slots, &plan_.shared_slots}) {
+    for (PhaseSlots* slots : {&plan_.private_slots, &plan_.shared_slots}) {
       *slots = {arena.Take<uint32_t>(operations), arena.Take<uint32_t>(operations), 0};
     }
   }
@@ -66,13 +65,13 @@ class StagePlanner {
     }
   }
 
-  // The fewest weights of an operation in a phase of unit kSegments that a team can share, 0 if it cannot share one.
+  // The fewest weights of an operation in a phase of unit kSegments, 0 if a team cannot execute one cooperatively.
   uint64_t LeastWeights() const {
     uint64_t least = UINT64_MAX;
     for (uint32_t position = first_; position < end_; ++position) {
       const Op& op = OpAt(position);
       uint64_t weights = 0;
-      for (uint32_t i = 0; i < op.layer_count && op.def->together; ++i) {
+      for (uint32_t i = 0; i < op.layer_count && op.def->cooperative; ++i) {
         const GemmShape& shape = op.layers[i].linear->weights.shape;
         weights += uint64_t{shape.n} * shape.k;
       }
@@ -81,22 +80,22 @@ class StagePlanner {
     return least;
   }
 
-  // How this operation alone would be shared. A matmul of few columns is cheap; a single key/value head cannot be
+  // How this operation alone would be split. A matmul of few columns is cheap; a single key/value head cannot be
   // split.
   StepShare Wanted(uint32_t position) const {
     const Op& op = OpAt(position);
     StepShare wanted = {op.def->share, false, false, 1, 1};
-    if (wanted.share == Share::kProduct) {
+    if (wanted.share == Share::kMatmul) {
       const Linear& linear = *op.layers[0].linear;
       const uint32_t made = linear.weights.shape.n, step = linear.backend->column_step;
       // With several concatenated matmuls, each begins at a grain.
       wanted.grain = made == op.output.width || made % step == 0 ? step : made;
       wanted.units = static_cast<uint32_t>(DivideUp(op.output.width, wanted.grain));
-      if (wanted.units == 1) wanted.share = Share::kEach;
+      if (wanted.units == 1) wanted.share = Share::kReplicated;
     }
     if (wanted.share == Share::kHeads) {
       wanted.units = op.kv_heads;
-      if (wanted.units == 1) wanted.share = Share::kFirst;
+      if (wanted.units == 1) wanted.share = Share::kFirstWorker;
     }
     return wanted;
   }
@@ -106,7 +105,7 @@ class StagePlanner {
     uint32_t found = end_;
     ForEachMaker(position, [&](uint32_t before) {
       const Share share = ShareAt(before).share;
-      const bool by_columns = share == Share::kProduct || share == Share::kColumns;
+      const bool by_columns = share == Share::kMatmul || share == Share::kColumns;
       if (stage_of_[before] != stage || !by_columns || OpAt(before).output.width != OpAt(position).output.width) return;
       if (found == end_ || before > found) found = before;
     });
@@ -122,22 +121,22 @@ class StagePlanner {
       const bool by_columns = share.share == Share::kColumns;
       if (by_columns) {
         const uint32_t before = ColumnsBefore(position, stage);
-        share.share = before == end_ ? Share::kEach : Share::kColumns;
+        share.share = before == end_ ? Share::kReplicated : Share::kColumns;
         if (before != end_) share.grain = ShareAt(before).grain, share.units = ShareAt(before).units;
       }
       if (Waits(position, share, stage)) {
         share.begins_stage = true;
-        if (by_columns) share.share = Share::kEach;
+        if (by_columns) share.share = Share::kReplicated;
         ++stage;
         stage_begin_ = position;
       }
-      if (share.share == Share::kEach || share.share == Share::kFirst) share.units = 1;
+      if (share.share == Share::kReplicated || share.share == Share::kFirstWorker) share.units = 1;
       stage_of_[position] = stage;
       ShareAt(position) = share;
       NoteUses(position);
       if (share.units > phase->most_shares) phase->most_shares = share.units;
       const Op& op = OpAt(position);
-      if (share.share == Share::kProduct) phase->weights += static_cast<uint64_t>(op.def->flops_per_row(op) / 2);
+      if (share.share == Share::kMatmul) phase->weights += static_cast<uint64_t>(op.def->flops_per_row(op) / 2);
     }
   }
 
@@ -150,12 +149,12 @@ class StagePlanner {
     return waits || Overwrites(OutputAt(position), share);
   }
   static bool KeepsToColumns(const StepShare& before, const StepShare& share) {
-    return share.share == Share::kColumns && (before.share == Share::kColumns || before.share == Share::kProduct) &&
+    return share.share == Share::kColumns && (before.share == Share::kColumns || before.share == Share::kMatmul) &&
            before.grain == share.grain && before.units == share.units;
   }
   static bool HasWhatItReads(const StepShare& before, const StepShare& share) {
-    if (before.share == Share::kEach) return true;
-    if (before.share == Share::kFirst) return share.share == Share::kFirst;
+    if (before.share == Share::kReplicated) return true;
+    if (before.share == Share::kFirstWorker) return share.share == Share::kFirstWorker;
     return KeepsToColumns(before, share);
   }
   // The session slot that holds a value, or null.
@@ -180,7 +179,7 @@ class StagePlanner {
   // A matmul reads all columns and writes its own.
   void NoteUses(uint32_t position) {
     const StepShare& share = ShareAt(position);
-    const bool reads = share.share == Share::kColumns, writes = reads || share.share == Share::kProduct;
+    const bool reads = share.share == Share::kColumns, writes = reads || share.share == Share::kMatmul;
     NoteUse(OutputAt(position), share, writes);
     const Op& op = OpAt(position);
     for (uint32_t i = 0; i < op.input_count; ++i) NoteUse(op.inputs[i].index, share, reads);
@@ -190,30 +189,31 @@ class StagePlanner {
   void FindReaders() {
     for (uint32_t position = first_; position < end_; ++position) {
       last_reader_[position] = position;
-      ShareAt(position).first_only = ShareAt(position).share == Share::kEach;
+      ShareAt(position).first_only = ShareAt(position).share == Share::kReplicated;
       ForEachMaker(position, [&](uint32_t maker) { last_reader_[maker] = position; });
     }
     for (uint32_t position = end_; position-- > first_;) {
       const StepShare& reader = ShareAt(position);
-      if (reader.share == Share::kFirst || reader.first_only) continue;
+      if (reader.share == Share::kFirstWorker || reader.first_only) continue;
       ForEachMaker(position, [&](uint32_t maker) { ShareAt(maker).first_only = false; });
     }
   }
 
-  // A worker's own slot is free after the last read; a shared slot is free after the stage of its last reader.
+  // A private slot is free after the last read; a shared slot is free after the stage of its last reader.
   void AssignSlots() {
-    plan_.own_slots.BeginPhase();
+    plan_.private_slots.BeginPhase();
     plan_.shared_slots.BeginPhase();
     for (uint32_t position = first_; position < end_; ++position) {
       const uint32_t last = last_reader_[position];
       ValuePlan& value = plan_.values[OutputAt(position)];
       const StepShare& share = ShareAt(position);
-      if (share.share != Share::kEach) {
+      if (share.share != Share::kReplicated) {
         if (value.tile) {
-          value.few_slot = plan_.shared_slots.Take(value.row_bytes, stage_of_[position], stage_of_[last] + 1);
+          value.column_parallel_slot =
+              plan_.shared_slots.Take(value.row_bytes, stage_of_[position], stage_of_[last] + 1);
         }
       } else if (value.tile || !share.first_only) {
-        value.few_slot = plan_.own_slots.Take(value.row_bytes, position, last + 1);
+        value.column_parallel_slot = plan_.private_slots.Take(value.row_bytes, position, last + 1);
       }
     }
   }

@@ -14,8 +14,8 @@ namespace {
 // at 100 rows, for any cache size. So tiles are large, and shrink only where memory would be out of proportion.
 constexpr uint64_t kTileBytes = 4 << 20, kExpertTileBytes = 32 << 20;
 constexpr uint32_t kLeastTileRows = 16, kMostTileRows = 128;
-// The most rows for which workers split columns instead of rows.
-constexpr uint32_t kFewRows = 64;
+// The most rows for which a phase is executed column-parallel instead of row-parallel.
+constexpr uint32_t kMostColumnParallelRows = 64;
 
 // Whether the program has experts (MoE). The rows of a tile are distributed over experts, so with few rows an expert
 // has hardly one row, yet nearly all weights are read.
@@ -176,17 +176,18 @@ class Placer {
     return layout.needed();
   }
 
-  // Memory of workers for values of a tile, or of a phase with few rows.
+  // Memory of workers for values of a tile, or of a column-parallel phase.
   void PlaceSlots(Session& s) {
-    const PhaseSlots &own = plan_.own_slots, &shared = plan_.shared_slots;
-    offsets_.tile = fixed_.Take<uint64_t>(plan_.tile_slot_count);
-    offsets_.own = fixed_.Take<uint64_t>(own.count);
-    offsets_.shared = fixed_.Take<uint64_t>(shared.count);
-    slot_bytes_[0] = slot_bytes_[1] = LayOut(0, s.tile_rows, plan_.tile_slots, plan_.tile_slot_count, offsets_.tile);
+    const PhaseSlots &private_slots = plan_.private_slots, &shared = plan_.shared_slots;
+    offsets_.in_tile = fixed_.Take<uint64_t>(plan_.tile_slot_count);
+    offsets_.in_private = fixed_.Take<uint64_t>(private_slots.count);
+    offsets_.in_shared = fixed_.Take<uint64_t>(shared.count);
+    slot_bytes_[0] = slot_bytes_[1] = LayOut(0, s.tile_rows, plan_.tile_slots, plan_.tile_slot_count, offsets_.in_tile);
     if (s.worker_count == 1) return;
-    s.few_rows = s.tile_rows < kFewRows ? s.tile_rows : kFewRows;
-    const uint64_t each = LayOut(0, s.few_rows, own.bytes, own.count, offsets_.own);
-    const uint64_t first = LayOut(each, s.few_rows, shared.bytes, shared.count, offsets_.shared);
+    s.column_parallel_rows = s.tile_rows < kMostColumnParallelRows ? s.tile_rows : kMostColumnParallelRows;
+    const uint64_t each =
+        LayOut(0, s.column_parallel_rows, private_slots.bytes, private_slots.count, offsets_.in_private);
+    const uint64_t first = LayOut(each, s.column_parallel_rows, shared.bytes, shared.count, offsets_.in_shared);
     if (first > slot_bytes_[0]) slot_bytes_[0] = first;
     if (each > slot_bytes_[1]) slot_bytes_[1] = each;
   }
@@ -195,18 +196,18 @@ class Placer {
   Operand OperandOf(const Session& s, const Op& op, const OpValue& value) const {
     const ValuePlan& plan = plan_.values[value.index];
     const bool by_row = op.unit == Unit::kRows && !value.whole;
-    Operand operand = {value.index, by_row ? plan.row_bytes : 0, plan.tile ? offsets_.tile[plan.slot] : 0};
+    Operand operand = {value.index, by_row ? plan.row_bytes : 0, plan.tile ? offsets_.in_tile[plan.slot] : 0};
     const uint32_t inputs = plan_.record->value_count - plan_.record->operation_count;
     const bool here =
         value.index >= inputs && plan_.phase_of[value.index - inputs] == plan_.phase_of[op.output.index - inputs];
-    if (!here || s.worker_count == 1 || plan.few_slot == kBlobNone) return operand;
+    if (!here || s.worker_count == 1 || plan.column_parallel_slot == kBlobNone) return operand;
     const bool in_session = s.values[value.index] != nullptr;
-    if (plan_.shares[value.index - inputs].share == Share::kEach) {
-      operand.few = in_session ? FewRows::kOwnButFirst : FewRows::kOwn;
-      operand.few_offset = offsets_.own[plan.few_slot];
+    if (plan_.shares[value.index - inputs].share == Share::kReplicated) {
+      operand.residence = in_session ? Residence::kPrivateButFirst : Residence::kPrivate;
+      operand.slot_offset = offsets_.in_private[plan.column_parallel_slot];
     } else if (!in_session) {
-      operand.few = FewRows::kShared;
-      operand.few_offset = offsets_.shared[plan.few_slot];
+      operand.residence = Residence::kShared;
+      operand.slot_offset = offsets_.in_shared[plan.column_parallel_slot];
     }
     return operand;
   }
@@ -306,7 +307,7 @@ class Placer {
   Arena& scratch_;
   // Offsets of slots in a worker's memory.
   struct {
-    uint64_t *tile, *own, *shared;
+    uint64_t *in_tile, *in_private, *in_shared;
   } offsets_{};
   uint64_t slot_bytes_[2] = {};  // bytes of the first worker, of each other worker
 };

@@ -11,6 +11,7 @@
 #include "runtime/parallel/workers.h"
 #include "runtime/plan/plan.h"
 #include "runtime/session/cache.h"
+#include "runtime/session/failure.h"
 
 namespace fovea {
 
@@ -23,12 +24,12 @@ struct SpaceState : SpaceLimits {
   uint32_t* offsets = nullptr;  // [max_segments + 1]
 };
 
-// Location of a value in a phase with few rows, if workers share its operations.
-enum class FewRows : uint32_t {
-  kSession,      // in the session's memory
-  kShared,       // in the first worker's slots, for all workers
-  kOwn,          // in each worker's slots
-  kOwnButFirst,  // the first worker's: in the session's memory
+// Where a value is stored while its phase is executed column-parallel.
+enum class Residence : uint32_t {
+  kSession,          // in the session's memory
+  kShared,           // in the first worker's slots, for all workers
+  kPrivate,          // in each worker's slots
+  kPrivateButFirst,  // the same, but the first worker's is in the session's memory
 };
 
 // Location of an operand: in the session's memory, or in the worker's tile, which begins with the tile's first row.
@@ -36,8 +37,8 @@ struct Operand {
   uint32_t value;        // in Session::values, null there for values that exist per tile
   uint32_t row_bytes;    // stride between rows; 0: all tiles begin at row 0
   uint64_t tile_offset;  // from Worker::tile_slots
-  FewRows few = FewRows::kSession;
-  uint64_t few_offset = 0;  // from the slots that `few` names
+  Residence residence = Residence::kSession;
+  uint64_t slot_offset = 0;  // from the slots that `residence` names
 };
 
 // An operation in this session: everything that depends on limits and workers, resolved once.
@@ -54,7 +55,7 @@ struct Step {
 };
 
 struct Worker {
-  uint8_t* tile_slots;  // a tile's or, when rows are few, the worker's slots; the first worker also has the shared ones
+  uint8_t* tile_slots;  // a tile's; column-parallel: the private slots, and after the first worker's the shared ones
   void* scratch;
   const void** inputs;  // the current operation's
   QuantizedTile quantized;
@@ -87,15 +88,21 @@ struct Link {
   uint32_t changes = 0;  // that of `from` when the current run began
 };
 
-// How a phase is executed in this run.
+// How workers execute a phase.
+enum class Execution : uint32_t {
+  kRowParallel,     // each takes tiles of rows, segments or heads
+  kColumnParallel,  // unit kRows: all work on the same rows, stage by stage, and split operations by columns or heads
+  kCooperative,     // unit kSegments: all work on the same segments, operation by operation and matmul by matmul
+};
+
+// The execution of a phase in this run.
 struct PhaseRun {
   Tiles tiles[kMaxSegmentSteps];  // units kRows and kHeads use the first
   uint32_t workers = 1;           // number that have something to do
-  bool few = false;               // all workers on all rows, stage by stage
-  bool together = false;          // unit kSegments: all workers on all segments, operation by operation
+  Execution execution = Execution::kRowParallel;
 };
 
-// A place in a run: the start of a phase or, when rows are few, of a stage. Workers wait for each other there.
+// A place in a run: the start of a phase or, in a column-parallel one, of a stage. Workers wait for each other there.
 struct RunPlace {
   uint32_t phase;
   uint32_t step;  // position in running order
@@ -117,10 +124,10 @@ struct Session {
   uint64_t (*clock)() = nullptr;
 
   SpaceState spaces[kMaxSpaces];
-  SpaceRows space_rows[kMaxSpaces];  // as operations see them
-  uint8_t** values = nullptr;        // [values] row 0; null for values that exist per tile
-  Step* steps = nullptr;             // [operations], in the plan's order
-  uint32_t few_rows = 0;             // the most rows for which workers split columns
+  SpaceRows space_rows[kMaxSpaces];   // as operations see them
+  uint8_t** values = nullptr;         // [values] row 0; null for values that exist per tile
+  Step* steps = nullptr;              // [operations], in the plan's order
+  uint32_t column_parallel_rows = 0;  // the most rows of a column-parallel phase
   Tap* taps = nullptr;
   uint32_t tap_count = 0;
   bool* kept = nullptr;  // [values]
@@ -138,10 +145,9 @@ struct Session {
   // State of the current and the next phase, alternately: the next is prepared before the current one ends.
   PhaseRun phase_runs[2];
   WorkerCalls calls;
-  Meeting meeting;
+  CheckedBarrier checked_barrier;
   std::atomic<uint32_t> stop{0};
-  std::atomic<fovea_status> failure{FOVEA_OK};
-  std::atomic<uint32_t> failed_step{0};
+  RunFailure failure;
 
   fovea_session_info info{};  // struct_size unused
 

@@ -78,6 +78,116 @@ Range Keep(uint64_t total, uint64_t wanted, bool from_left) {
   return from_left ? Range{total - wanted, total} : Range{0, wanted};
 }
 
+// ---- The steps of Encode ----
+
+Status CheckScratch(const EncodeRequest& request, uint64_t needed, Reporter& reporter) {
+  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long to encode");
+  if (request.scratch_size < needed) {
+    return reporter.Fail(FOVEA_E_TOO_SMALL, "the scratch is too small for a text of this length", needed,
+                         request.scratch_size);
+  }
+  const uint64_t misaligned = reinterpret_cast<uintptr_t>(request.scratch) % kAlignment;
+  if (misaligned == 0) return kOk;
+  return reporter.Fail(FOVEA_E_MISALIGNED, "the scratch is not aligned", kAlignment, misaligned);
+}
+
+Status CheckUtf8(const EncodeRequest& request, Reporter& reporter) {
+  for (const TextInput& text : request.texts) {
+    const uint64_t invalid = FirstInvalidByte(text.bytes, text.size);
+    if (invalid != text.size) return reporter.Fail(FOVEA_E_UTF8, "the text is not valid UTF-8", 0, 0, invalid);
+  }
+  return kOk;
+}
+
+// A tokenizer without a template adds no special tokens.
+Table<TemplateItem> TemplateFor(const EncodeRequest& request) {
+  static constexpr TemplateItem kPlain[2] = {{static_cast<uint32_t>(TemplateKind::kTextA), 0, 0},
+                                             {static_cast<uint32_t>(TemplateKind::kTextB), 0, 1}};
+  const Tokenizer& tokenizer = request.tokenizer;
+  const Table<TemplateItem>& full = request.text_count == 1 ? tokenizer.single : tokenizer.pair;
+  return full.size != 0 ? full : Table<TemplateItem>{kPlain, request.text_count};
+}
+
+// Computes how many tokens of the texts fit into max_length beside the special tokens.
+Status FindRoom(const EncodeRequest& request, uint32_t items, Reporter& reporter, uint64_t* room) {
+  const EncodeOptions& options = request.options;
+  const uint64_t specials = options.special_tokens ? items - request.text_count : 0;
+  if (options.max_length < specials) {
+    return reporter.Fail(FOVEA_E_OPTION, "max_length leaves no room for the special tokens", specials,
+                         options.max_length);
+  }
+  *room = options.max_length - specials;
+  if ((options.stride == 0 || options.stride < *room) && (request.text_count == 1 || options.window == 0)) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION,
+                       "stride must be below max_length less special tokens; a pair of texts has no windows");
+}
+
+// How ranges of tokens exclude spaces: kByteLevelTrim*.
+uint32_t TrimOf(const Tokenizer& tokenizer) {
+  uint32_t trim = 0;
+  for (uint32_t i = 0; i < tokenizer.pre_tokenizer.size; ++i) {
+    const Step& step = tokenizer.pre_tokenizer[i];
+    if (static_cast<StepKind>(step.kind) == StepKind::kByteLevel) trim = step.flags;
+  }
+  return trim;
+}
+
+// A pass over the template and the texts.
+struct Pass {
+  const EncodeRequest& request;
+  Table<TemplateItem> items;
+  uint64_t scratch_bytes;
+  uint32_t trim;
+
+  // Writes the special tokens and of text i the tokens ranges[i]; counts all tokens of each text.
+  Status Run(const Range* ranges, Reporter& reporter, TokenArrays* arrays, uint64_t* tokens) const {
+    arrays->count = 0;
+    for (uint32_t i = 0; i < items.size; ++i) {
+      const TemplateItem& item = items[i];
+      if (item.kind == static_cast<uint32_t>(TemplateKind::kToken)) {
+        if (request.options.special_tokens) arrays->Put(item.id, item.type, true, 0, 0);
+        continue;
+      }
+      const uint32_t index = item.kind == static_cast<uint32_t>(TemplateKind::kTextA) ? 0 : 1;
+      const TextInput& input = request.texts[index];
+      Arena arena(request.scratch, static_cast<size_t>(scratch_bytes));
+      Scratch placed;
+      Scratch::Place(request.tokenizer, input.size, &arena, &placed);
+      const View text{input.bytes, nullptr, 0, static_cast<uint32_t>(input.size)};
+      Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
+      if (!EncodeText(request.tokenizer, text, &placed, &sink)) {
+        return reporter.Fail(FOVEA_E_TEXT_DATA, "the tokenizer lengthens the text too much or takes too long");
+      }
+      tokens[index] = sink.seen();
+    }
+    return kOk;
+  }
+};
+
+// Chooses the tokens of each text that the result has, of result->tokens[i]; counts the windows.
+Status ChooseRanges(const EncodeRequest& request, uint64_t room, Reporter& reporter, Range* ranges,
+                    EncodeResult* result) {
+  if (request.text_count == 1) {
+    ranges[0] = Window(result->tokens[0], room, request.options, &result->windows);
+    return kOk;
+  }
+  uint64_t keep[2] = {result->tokens[0], result->tokens[1]};
+  FOVEA_TRY(Share(request.options, room, keep, reporter));
+  for (uint32_t i = 0; i < 2; ++i) ranges[i] = Keep(result->tokens[i], keep[i], request.options.from_left);
+  result->windows = 1;
+  return kOk;
+}
+
+Status CheckResult(const EncodeRequest& request, const TokenArrays& arrays, const EncodeResult& result,
+                   Reporter& reporter) {
+  if (request.options.window >= result.windows) {
+    return reporter.Fail(FOVEA_E_INDEX, "the text has fewer windows", result.windows, request.options.window);
+  }
+  if (arrays.count <= arrays.capacity) return kOk;
+  return reporter.Fail(FOVEA_E_CAPACITY, "the text has more tokens than the arrays can hold", arrays.count,
+                       arrays.capacity);
+}
+
 }  // namespace
 
 uint64_t ScratchSize(const Tokenizer& tokenizer, uint64_t length) {
@@ -86,91 +196,24 @@ uint64_t ScratchSize(const Tokenizer& tokenizer, uint64_t length) {
   return Scratch::Place(tokenizer, length, &arena, &scratch) ? arena.needed() : UINT64_MAX;
 }
 
-Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
-              void* scratch, uint64_t scratch_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
-  const TextInput inputs[2] = {first, second == nullptr ? TextInput() : *second};
-  const uint64_t needed = ScratchSize(tokenizer, std::max(inputs[0].size, inputs[1].size));
-  if (needed == UINT64_MAX) return reporter.Fail(FOVEA_E_LENGTH, "the text is too long to encode");
-  if (scratch_size < needed) {
-    return reporter.Fail(FOVEA_E_TOO_SMALL, "the scratch is too small for a text of this length", needed, scratch_size);
+Status Encode(const EncodeRequest& request, Reporter& reporter, TokenArrays* arrays, EncodeResult* result) {
+  const uint64_t needed = ScratchSize(request.tokenizer, std::max(request.texts[0].size, request.texts[1].size));
+  FOVEA_TRY(CheckScratch(request, needed, reporter));
+  FOVEA_TRY(CheckUtf8(request, reporter));
+  const Pass pass = {request, TemplateFor(request), needed, TrimOf(request.tokenizer)};
+  uint64_t room = 0;
+  FOVEA_TRY(FindRoom(request, pass.items.size, reporter, &room));
+  // The first pass writes as many tokens as fit. A second one is needed if the result has other tokens.
+  const Range first[2] = {{0, room}, {0, room}};
+  FOVEA_TRY(pass.Run(first, reporter, arrays, result->tokens));
+  Range ranges[2];
+  FOVEA_TRY(ChooseRanges(request, room, reporter, ranges, result));
+  bool same = true;
+  for (uint32_t i = 0; i < request.text_count; ++i) {
+    same = same && !(ranges[i] != Range{0, std::min(room, result->tokens[i])});
   }
-  if (reinterpret_cast<uintptr_t>(scratch) % kAlignment != 0) {
-    return reporter.Fail(FOVEA_E_MISALIGNED, "the scratch is not aligned", kAlignment,
-                         reinterpret_cast<uintptr_t>(scratch) % kAlignment);
-  }
-  for (const TextInput& input : inputs) {
-    const uint64_t invalid = FirstInvalidByte(input.bytes, input.size);
-    if (invalid != input.size) return reporter.Fail(FOVEA_E_UTF8, "the text is not valid UTF-8", 0, 0, invalid);
-  }
-  // A tokenizer without a template adds no special tokens.
-  const TemplateItem plain[2] = {{static_cast<uint32_t>(TemplateKind::kTextA), 0, 0},
-                                 {static_cast<uint32_t>(TemplateKind::kTextB), 0, 1}};
-  const Table<TemplateItem>& full = second == nullptr ? tokenizer.single : tokenizer.pair;
-  const uint32_t texts = second == nullptr ? 1 : 2;
-  const Table<TemplateItem> items = full.size != 0 ? full : Table<TemplateItem>{plain, texts};
-  const uint64_t specials = options.special_tokens ? items.size - texts : 0;
-  if (options.max_length < specials) {
-    return reporter.Fail(FOVEA_E_OPTION, "max_length leaves no room for the special tokens", specials,
-                         options.max_length);
-  }
-  const uint64_t room = options.max_length - specials;
-  if ((options.stride != 0 && options.stride >= room) || (second != nullptr && options.window != 0)) {
-    return reporter.Fail(FOVEA_E_OPTION,
-                         "stride must be below max_length less special tokens; a pair of texts has no windows");
-  }
-
-  uint32_t trim = 0;
-  for (uint32_t i = 0; i < tokenizer.pre_tokenizer.size; ++i) {
-    const Step& step = tokenizer.pre_tokenizer[i];
-    if (static_cast<StepKind>(step.kind) == StepKind::kByteLevel) trim = step.flags;
-  }
-
-  Range ranges[2] = {{0, room}, {0, room}};
-  for (bool again = false;; again = true) {
-    arrays->count = 0;
-    for (uint32_t i = 0; i < items.size; ++i) {
-      const TemplateItem& item = items[i];
-      if (item.kind == static_cast<uint32_t>(TemplateKind::kToken)) {
-        if (options.special_tokens) arrays->Put(item.id, item.type, true, 0, 0);
-        continue;
-      }
-      const uint32_t index = item.kind == static_cast<uint32_t>(TemplateKind::kTextA) ? 0 : 1;
-      Arena arena(scratch, static_cast<size_t>(needed));
-      Scratch placed;
-      Scratch::Place(tokenizer, inputs[index].size, &arena, &placed);
-      const View text{inputs[index].bytes, nullptr, 0, static_cast<uint32_t>(inputs[index].size)};
-      Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
-      if (!EncodeText(tokenizer, text, &placed, &sink)) {
-        return reporter.Fail(FOVEA_E_TEXT_DATA, "the tokenizer lengthens the text too much or takes too long");
-      }
-      result->tokens[index] = sink.seen();
-    }
-    if (again) break;
-    Range wanted[2];
-    if (second == nullptr) {
-      wanted[0] = Window(result->tokens[0], room, options, &result->windows);
-    } else {
-      uint64_t keep[2] = {result->tokens[0], result->tokens[1]};
-      FOVEA_TRY(Share(options, room, keep, reporter));
-      for (uint32_t i = 0; i < 2; ++i) wanted[i] = Keep(result->tokens[i], keep[i], options.from_left);
-      result->windows = 1;
-    }
-    bool same = true;
-    for (uint32_t i = 0; i < texts; ++i) {
-      const Range had{0, std::min(room, result->tokens[i])};
-      same = same && !(wanted[i] != had);
-      ranges[i] = wanted[i];
-    }
-    if (same) break;
-  }
-  if (options.window >= result->windows) {
-    return reporter.Fail(FOVEA_E_INDEX, "the text has fewer windows", result->windows, options.window);
-  }
-  if (arrays->count > arrays->capacity) {
-    return reporter.Fail(FOVEA_E_CAPACITY, "the text has more tokens than the arrays can hold", arrays->count,
-                         arrays->capacity);
-  }
-  return kOk;
+  if (!same) FOVEA_TRY(pass.Run(ranges, reporter, arrays, result->tokens));
+  return CheckResult(request, *arrays, *result, reporter);
 }
 
 }  // namespace fovea::text

@@ -34,10 +34,18 @@ struct TextInput {
 // Bytes of scratch for texts of up to `length` bytes each; UINT64_MAX if they are too long for any.
 uint64_t ScratchSize(const Tokenizer& tokenizer, uint64_t length);
 
-// Encodes one text, or two if `second` is not null. Fills `arrays` and its count; a count above the capacity is
-// FOVEA_E_CAPACITY. `scratch` starts on a multiple of 64.
-Status Encode(const Tokenizer& tokenizer, TextInput first, const TextInput* second, const EncodeOptions& options,
-              void* scratch, uint64_t scratch_size, Reporter& reporter, TokenArrays* arrays, EncodeResult* result);
+// One text to encode, or a pair of texts.
+struct EncodeRequest {
+  const Tokenizer& tokenizer;
+  TextInput texts[2];
+  uint32_t text_count;  // 1 or 2
+  EncodeOptions options;
+  void* scratch;          // on a multiple of 64
+  uint64_t scratch_size;  // at least ScratchSize of the longer text
+};
+
+// Fills `arrays` and its count; a count above the capacity is FOVEA_E_CAPACITY.
+Status Encode(const EncodeRequest& request, Reporter& reporter, TokenArrays* arrays, EncodeResult* result);
 
 }  // namespace fovea::text
 

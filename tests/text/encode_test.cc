@@ -124,13 +124,13 @@ TEST_F(WordPieceText, CapacityAndErrors) {
   text::TokenArrays arrays;
   text::EncodeResult result;
   const text::TextInput input{reinterpret_cast<const uint8_t*>("the"), 3};
-  EXPECT_EQ(
-      text::Encode(section_.tokenizer(), input, nullptr, {}, aligned, needed - 1, reporter, &arrays, &result).code,
-      FOVEA_E_TOO_SMALL);
+  const auto encode = [&](uint8_t* scratch, uint64_t size) {
+    const text::EncodeRequest request = {section_.tokenizer(), {input, {}}, 1, {}, scratch, size};
+    return text::Encode(request, reporter, &arrays, &result);
+  };
+  EXPECT_EQ(encode(aligned, needed - 1).code, FOVEA_E_TOO_SMALL);
   EXPECT_EQ(error.expected, needed);
-  EXPECT_EQ(
-      text::Encode(section_.tokenizer(), input, nullptr, {}, aligned + 1, needed, reporter, &arrays, &result).code,
-      FOVEA_E_MISALIGNED);
+  EXPECT_EQ(encode(aligned + 1, needed).code, FOVEA_E_MISALIGNED);
   EXPECT_EQ(text::ScratchSize(section_.tokenizer(), UINT64_MAX), UINT64_MAX);
 }
 

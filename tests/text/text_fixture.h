@@ -56,8 +56,9 @@ class TextSection {
     if (b != nullptr) bytes_b.assign(b->begin(), b->end());
     const text::TextInput first{bytes_a.data(), bytes_a.size()}, second{bytes_b.data(), bytes_b.size()};
     Reporter reporter(&e.error);
-    e.status = text::Encode(tokenizer_, first, b == nullptr ? nullptr : &second, options, scratch.get(), needed,
-                            reporter, &arrays, &e.result);
+    const text::EncodeRequest request = {tokenizer_, {first, second}, b == nullptr ? 1u : 2u,
+                                         options,    scratch.get(),   needed};
+    e.status = text::Encode(request, reporter, &arrays, &e.result);
     if (!e.status.ok()) return e;
     e.ids.assign(ids.begin(), ids.begin() + static_cast<long>(arrays.count));
     e.types.assign(types.begin(), types.begin() + static_cast<long>(arrays.count));

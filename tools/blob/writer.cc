@@ -201,6 +201,147 @@ void LayOut(const std::vector<Section>& sections, BlobOutput& output) {
   output.Write(0, &header, sizeof(header));
 }
 
+// The records of a blob without its tensors, whose records are complete only when their bytes are written.
+class Records {
+ public:
+  explicit Records(const BlobContent& content) {
+    for (const auto& [key, value] : content.metadata) metadata_.Add({strings_.Add(key), strings_.Add(value)});
+    for (const BlobSpace& space : content.spaces) {
+      spaces_.Add(
+          {strings_.Add(space.name), space.parent, space.kind, space.source, space.extra, space.first, space.last});
+    }
+    for (const BlobTensor& tensor : content.tensors) tensor_names_.push_back(strings_.Add(tensor.name));
+    for (const BlobProgram& program : content.programs) AddProgram(program);
+  }
+
+  // The string of a tensor's name.
+  uint32_t NameOf(size_t tensor) const { return tensor_names_[tensor]; }
+  uint64_t operand_bytes() const { return operands_.size() * sizeof(uint32_t); }
+
+  // The operands, with index_of[i] for tensor i.
+  Bytes OperandBytes(const std::vector<uint32_t>& index_of) const {
+    Table<uint32_t> table("operands");
+    for (const Operand& operand : operands_) table.Add(operand.is_tensor ? index_of.at(operand.index) : operand.index);
+    return table.bytes();
+  }
+
+  // All sections before the weights. The arguments must outlive them.
+  std::vector<Section> Sections(const Bytes& tensors, const Bytes& operands, const Bytes& text) const {
+    std::vector<Section> sections = {
+        {SectionKind::kStrings, strings_.bytes()},       {SectionKind::kMetadata, metadata_.bytes()},
+        {SectionKind::kSpaces, spaces_.bytes()},         {SectionKind::kTensors, tensors},
+        {SectionKind::kPrograms, programs_.bytes()},     {SectionKind::kValues, values_.bytes()},
+        {SectionKind::kOperations, operations_.bytes()}, {SectionKind::kOperands, operands},
+        {SectionKind::kAttributes, attributes_.bytes()},
+    };
+    if (!text.empty()) sections.push_back({SectionKind::kText, text});
+    return sections;
+  }
+
+ private:
+  void AddProgram(const BlobProgram& program) {
+    ProgramRecord record = {strings_.Add(program.name), values_.count(), 0, operations_.count(), 0, 0};
+    for (const BlobValue& value : program.values) {
+      values_.Add({strings_.Add(value.name), value.space, value.width, static_cast<uint32_t>(value.type), value.role,
+                   value.role == ValueRole::kCarried ? value.carried_by : value.parts});
+    }
+    for (const BlobOperation& operation : program.operations) AddOperation(program, operation);
+    record.value_count = values_.count() - record.first_value;
+    record.operation_count = operations_.count() - record.first_operation;
+    programs_.Add(record);
+  }
+
+  void AddOperation(const BlobProgram& program, const BlobOperation& operation) {
+    if (operation.inputs.size() > kMaxInputs || operation.tensors.size() > kMaxTensors ||
+        operation.attributes.size() > kMaxAttributes) {
+      Fail("program {}: an operation has more than {} inputs, {} tensors or {} attributes", program.name, kMaxInputs,
+           kMaxTensors, kMaxAttributes);
+    }
+    operations_.Add({operation.code, strings_.AddOptional(operation.name), operation.output,
+                     static_cast<uint32_t>(operands_.size()), static_cast<uint32_t>(operation.inputs.size()),
+                     static_cast<uint32_t>(operation.tensors.size()), attributes_.count(),
+                     static_cast<uint32_t>(operation.attributes.size())});
+    for (uint32_t input : operation.inputs) operands_.push_back({input, false});
+    for (uint32_t tensor : operation.tensors) operands_.push_back({tensor, tensor != kBlobNone});
+    for (const AttributeRecord& attribute : operation.attributes) attributes_.Add(attribute);
+  }
+
+  Strings strings_;
+  Table<MetadataRecord> metadata_{"metadata entries"};
+  Table<SpaceRecord> spaces_{"spaces", kMaxSpaces};
+  Table<ProgramRecord> programs_{"programs", kMaxPrograms};
+  Table<ValueRecord> values_{"values"};
+  Table<OperationRecord> operations_{"operations"};
+  Table<AttributeRecord> attributes_{"attributes"};
+  std::vector<uint32_t> tensor_names_;
+  std::vector<Operand> operands_;
+};
+
+// Offset of the weights, which follow these sections.
+uint64_t BeginAfter(const std::vector<Section>& sections, const BlobContent& content) {
+  return EndOf(sections, sections.size() + 1 + content.packed.size());
+}
+
+// Offset of the weights if no two tensors are equal.
+uint64_t LatestBegin(const Records& records, const BlobContent& content) {
+  const Bytes tensors(content.tensors.size() * sizeof(TensorRecord));
+  const Bytes operands(static_cast<size_t>(records.operand_bytes()));
+  return BeginAfter(records.Sections(tensors, operands, content.text), content);
+}
+
+// An upper bound on the size of the blob.
+uint64_t MostBytes(const BlobContent& content, uint64_t begin_of_weights) {
+  uint64_t most = begin_of_weights;
+  for (const BlobTensor& tensor : content.tensors) {
+    most += (uint64_t{tensor.width} + 1) * tensor.rows * sizeof(float) + 2 * kBlobAlignment;
+  }
+  for (const BlobPacked& p : content.packed) most += RoundUp(p.bytes.size(), kBlobAlignment);
+  return most;
+}
+
+// Writes the bytes of tensors and makes their records; equal tensors have one record.
+class Tensors {
+ public:
+  Tensors(BlobOutput& output, uint64_t begin) : weights_(output, begin) {}
+
+  void Add(const BlobTensor& tensor, uint32_t name) {
+    CheckTensor(tensor);
+    TensorRecord record = {name,         static_cast<uint32_t>(tensor.type), tensor.rows,
+                           tensor.width, weights_.Add(tensor.data),          0};
+    if (!tensor.scales.empty()) record.scales = weights_.Add(tensor.scales);
+    const auto [at, is_new] = shared_.emplace(std::make_pair(record.data, record.scales), table_.count());
+    const bool same = !is_new && records_[at->second].type == record.type && records_[at->second].rows == record.rows &&
+                      records_[at->second].width == record.width;
+    index_of_.push_back(same ? at->second : table_.Add(record));
+    if (!same) records_.push_back(record);
+  }
+
+  const Bytes& bytes() const { return table_.bytes(); }
+  Weights& weights() { return weights_; }
+  // The record of each tensor that was added.
+  const std::vector<uint32_t>& index_of() const { return index_of_; }
+
+ private:
+  Weights weights_;
+  Table<TensorRecord> table_{"tensors"};
+  std::vector<TensorRecord> records_;                         // entries of the table
+  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared_;  // location of the bytes -> first tensor with them
+  std::vector<uint32_t> index_of_;
+};
+
+// Writes the tensors that the source makes, one at a time.
+void WriteTensors(const BlobContent& content, const TensorSource& source, const Records& records, Tensors* tensors) {
+  for (size_t i = 0; i < content.tensors.size(); ++i) {
+    BlobTensor tensor;
+    tensor.name = content.tensors[i].name;
+    tensor.type = content.tensors[i].type;
+    tensor.rows = content.tensors[i].rows;
+    tensor.width = content.tensors[i].width;
+    source(i, tensor);
+    tensors->Add(tensor, records.NameOf(i));
+  }
+}
+
 }  // namespace
 
 std::vector<uint8_t> WriteBlob(const BlobContent& content) {
@@ -211,103 +352,18 @@ std::vector<uint8_t> WriteBlob(const BlobContent& content) {
 }
 
 std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output) {
-  Strings strings;
-  Table<MetadataRecord> metadata("metadata entries");
-  for (const auto& [key, value] : content.metadata) metadata.Add({strings.Add(key), strings.Add(value)});
-
-  Table<SpaceRecord> spaces("spaces", kMaxSpaces);
-  for (const BlobSpace& space : content.spaces) {
-    spaces.Add({strings.Add(space.name), space.parent, space.kind, space.source, space.extra, space.first, space.last});
-  }
-
-  std::vector<uint32_t> names;
-  for (const BlobTensor& tensor : content.tensors) names.push_back(strings.Add(tensor.name));
-
-  Table<ProgramRecord> programs("programs", kMaxPrograms);
-  Table<ValueRecord> values("values");
-  Table<OperationRecord> operations("operations");
-  Table<AttributeRecord> attributes("attributes");
-  std::vector<Operand> operands;
-  for (const BlobProgram& program : content.programs) {
-    ProgramRecord record = {strings.Add(program.name), values.count(), 0, operations.count(), 0, 0};
-    for (const BlobValue& value : program.values) {
-      values.Add({strings.Add(value.name), value.space, value.width, static_cast<uint32_t>(value.type), value.role,
-                  value.role == ValueRole::kCarried ? value.carried_by : value.parts});
-    }
-    for (const BlobOperation& operation : program.operations) {
-      if (operation.inputs.size() > kMaxInputs || operation.tensors.size() > kMaxTensors ||
-          operation.attributes.size() > kMaxAttributes) {
-        Fail("program {}: an operation has more than {} inputs, {} tensors or {} attributes", program.name, kMaxInputs,
-             kMaxTensors, kMaxAttributes);
-      }
-      operations.Add({operation.code, strings.AddOptional(operation.name), operation.output,
-                      static_cast<uint32_t>(operands.size()), static_cast<uint32_t>(operation.inputs.size()),
-                      static_cast<uint32_t>(operation.tensors.size()), attributes.count(),
-                      static_cast<uint32_t>(operation.attributes.size())});
-      for (uint32_t input : operation.inputs) operands.push_back({input, false});
-      for (uint32_t tensor : operation.tensors) operands.push_back({tensor, tensor != kBlobNone});
-      for (const AttributeRecord& attribute : operation.attributes) attributes.Add(attribute);
-    }
-    record.value_count = values.count() - record.first_value;
-    record.operation_count = operations.count() - record.first_operation;
-    programs.Add(record);
-  }
-
-  // Weights come last; their offset is known except for duplicates of tensors.
-  const auto sections_with = [&](const Bytes& tensor_bytes, const Bytes& operand_bytes) {
-    std::vector<Section> sections = {
-        {SectionKind::kStrings, strings.bytes()},       {SectionKind::kMetadata, metadata.bytes()},
-        {SectionKind::kSpaces, spaces.bytes()},         {SectionKind::kTensors, tensor_bytes},
-        {SectionKind::kPrograms, programs.bytes()},     {SectionKind::kValues, values.bytes()},
-        {SectionKind::kOperations, operations.bytes()}, {SectionKind::kOperands, operand_bytes},
-        {SectionKind::kAttributes, attributes.bytes()},
-    };
-    if (!content.text.empty()) sections.push_back({SectionKind::kText, content.text});
-    return sections;
-  };
-  const auto begin_after = [&](const std::vector<Section>& sections) {
-    return EndOf(sections, sections.size() + 1 + content.packed.size());
-  };
-  const uint64_t latest = begin_after(
-      sections_with(Bytes(content.tensors.size() * sizeof(TensorRecord)), Bytes(operands.size() * sizeof(uint32_t))));
-  uint64_t most = latest;
-  for (const BlobTensor& tensor : content.tensors) {
-    most += (uint64_t{tensor.width} + 1) * tensor.rows * sizeof(float) + 2 * kBlobAlignment;
-  }
-  for (const BlobPacked& p : content.packed) most += RoundUp(p.bytes.size(), kBlobAlignment);
-  output.Reserve(most);
-
-  Table<TensorRecord> tensors("tensors");
-  Weights weights(output, latest);
-  std::map<std::pair<uint64_t, uint64_t>, uint32_t> shared;  // location of the bytes -> first tensor with them
-  std::vector<uint32_t> index_of;
-  std::vector<TensorRecord> written;
-  for (size_t i = 0; i < content.tensors.size(); ++i) {
-    BlobTensor tensor;
-    tensor.name = content.tensors[i].name;
-    tensor.type = content.tensors[i].type;
-    tensor.rows = content.tensors[i].rows;
-    tensor.width = content.tensors[i].width;
-    source(i, tensor);
-    CheckTensor(tensor);
-    TensorRecord record = {names[i],     static_cast<uint32_t>(tensor.type), tensor.rows,
-                           tensor.width, weights.Add(tensor.data),           0};
-    if (!tensor.scales.empty()) record.scales = weights.Add(tensor.scales);
-    const auto [at, is_new] = shared.emplace(std::make_pair(record.data, record.scales), tensors.count());
-    const bool same = !is_new && written[at->second].type == record.type && written[at->second].rows == record.rows &&
-                      written[at->second].width == record.width;
-    index_of.push_back(same ? at->second : tensors.Add(record));
-    if (!same) written.push_back(record);
-  }
-  Table<uint32_t> table("operands");
-  for (const Operand& operand : operands) table.Add(operand.is_tensor ? index_of.at(operand.index) : operand.index);
-
-  std::vector<Section> sections = sections_with(tensors.bytes(), table.bytes());
-  weights.MoveTo(begin_after(sections));
-  sections.push_back({SectionKind::kWeights, nullptr, weights.size(), 0});
+  const Records records(content);
+  const uint64_t begin = LatestBegin(records, content);
+  output.Reserve(MostBytes(content, begin));
+  Tensors tensors(output, begin);
+  WriteTensors(content, source, records, &tensors);
+  const Bytes operands = records.OperandBytes(tensors.index_of());
+  std::vector<Section> sections = records.Sections(tensors.bytes(), operands, content.text);
+  tensors.weights().MoveTo(BeginAfter(sections, content));
+  sections.push_back({SectionKind::kWeights, nullptr, tensors.weights().size(), 0});
   AddPacked(content.packed, &sections);
   LayOut(sections, output);
-  return index_of;
+  return tensors.index_of();
 }
 
 std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed) {

@@ -89,7 +89,9 @@ uint32_t BitsFor(OpCode code, Attribute attribute, const Json& value) {
   return 0;
 }
 
-// A blob has defaults for these, but none that a reader of a description would expect.
+// A description must name these. For most of them a blob has a default, but none that a reader of a description would
+// expect. Lowering refuses the rest when they are absent (type, width, buckets, hop, experts, top_k, range), but its
+// message is about the value that it reads instead; here the message names the attribute.
 constexpr struct {
   OpCode code;
   Attribute attribute;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/op_codes.h"
@@ -16,9 +17,11 @@ namespace {
 // Time grows with the square of the width, for each row of a weight.
 constexpr uint32_t kMostWidth = 4096;
 
-// The value whose first columns an operation multiplies by its weight; kBlobNone if there is none. A recurrent layer
-// multiplies its states; a GRU with `reset_after` false multiplies other rows than its states.
-uint32_t MultipliedValue(const BlobOperation& operation) {
+// The value whose first columns an operation multiplies by its weight, its first tensor: kBlobNone if these rows are
+// not a value of the program; nothing if the operation has no such weight. A recurrent layer multiplies its states; a
+// GRU with `reset_after` false multiplies other rows than its states. Which operations have a weight does not depend on
+// which rows they mix (op_list.inc): linear is row-local, recurrent mixes rows.
+std::optional<uint32_t> MultipliedValue(const BlobOperation& operation) {
   switch (static_cast<OpCode>(operation.code)) {
     case OpCode::kLinear:
       return operation.inputs[0];
@@ -30,13 +33,8 @@ uint32_t MultipliedValue(const BlobOperation& operation) {
         return kBlobNone;
       return static_cast<OpCode>(operation.code) == OpCode::kCell ? operation.inputs[1] : operation.output;
     default:
-      return kBlobNone;
+      return std::nullopt;
   }
-}
-
-bool Multiplies(const BlobOperation& operation) {
-  const auto code = static_cast<OpCode>(operation.code);
-  return code == OpCode::kLinear || code == OpCode::kExperts || code == OpCode::kCell || code == OpCode::kRecurrent;
 }
 
 // The first columns of rows.
@@ -94,8 +92,9 @@ std::map<uint32_t, Calibrator::Layer> Calibrator::LayersOf(const BlobProgram& pr
   std::map<uint32_t, Layer> layers;
   std::set<uint32_t> excluded;
   for (const BlobOperation& operation : program.operations) {
-    if (!Multiplies(operation)) continue;
-    const uint32_t weight = operation.tensors[0], value = MultipliedValue(operation);
+    const std::optional<uint32_t> multiplied = MultipliedValue(operation);
+    if (!multiplied) continue;
+    const uint32_t weight = operation.tensors[0], value = *multiplied;
     const uint32_t bias = operation.tensors.size() < 2 ? kBlobNone : operation.tensors[1];
     const bool integers = types_[weight] == DType::kI8 || types_[weight] == DType::kI4;
     Layer& layer = layers[weight];

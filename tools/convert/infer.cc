@@ -102,13 +102,16 @@ Inference::Trial Inference::Try(const BlobOperation& operation, uint32_t space) 
   Arena nothing;
   Op* op = nullptr;
   const auto lower = [&]() -> Status {
-    const OpDef& def = *FindOp(operation.code);
+    OpDef def = *FindOp(operation.code);
+    def.former_inputs = nullptr;  // inputs have numbers, see Number
     FOVEA_TRY(CheckCounts(*view.record, def, reporter));
-    for (uint32_t i = 0; i < def.operands.min_inputs; ++i) {
-      if (!view.Has(InputNumber(i))) return reporter.Fail(FOVEA_E_RECORD, "an input is missing");
+    for (uint32_t i = 0; i < view.input_count; ++i) {
+      if (RequiresInput(def, i) && !view.Has(InputNumber(i)))
+        return reporter.Fail(FOVEA_E_RECORD, "an input is missing");
     }
-    for (uint32_t i = 0; i < def.operands.min_tensors; ++i) {
-      if (!view.Has(TensorNumber(i))) return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing");
+    for (uint32_t i = 0; i < view.record->tensor_count; ++i) {
+      if (RequiresTensor(def, i) && !view.Has(TensorNumber(i)))
+        return reporter.Fail(FOVEA_E_RECORD, "a tensor is missing");
     }
     FOVEA_TRY(CheckAttributes(blob, *view.record, def, reporter));
     return LowerRecord(view, def, nothing, room.get(), reporter, &op);

@@ -24,16 +24,21 @@ namespace {
 
 OpCode CodeOf(const BlobOperation& operation) { return static_cast<OpCode>(operation.code); }
 
-// Whether each output row depends only on its input row, or on all rows regardless of their position.
+// Whether an operation computes the same kind of result from fewer rows. Row-local operations do, unless they use the
+// positions of rows (for rotate, AddPositions supplies the original ones). So do operations that mix the rows of a
+// segment regardless of their positions, or by positions that AddPositions supplies.
 bool GoesWithAnyRows(const BlobOperation& operation, const std::vector<BlobTensor>& tensors) {
-  constexpr OpCode kCodes[] = {OpCode::kLinear, OpCode::kNorm,      OpCode::kAdd,     OpCode::kActivate,
-                               OpCode::kGate,   OpCode::kNormalize, OpCode::kSoftmax, OpCode::kScale,
-                               OpCode::kConcat, OpCode::kSlice,     OpCode::kCast,    OpCode::kExperts,
-                               OpCode::kHash,   OpCode::kSort,      OpCode::kRotate,  OpCode::kAttention};
-  const OpCode code = CodeOf(operation);
-  // A kernel of one row reads no neighbours.
-  if (code == OpCode::kConvolve) return operation.tensors.size() < 3 && tensors[operation.tensors[0]].rows == 1;
-  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+  switch (CodeOf(operation)) {
+    case OpCode::kPosition:
+      return false;
+    case OpCode::kAttention:
+    case OpCode::kSort:
+      return true;
+    case OpCode::kConvolve:  // a kernel of one row reads no neighbours
+      return operation.tensors.size() < 3 && tensors[operation.tensors[0]].rows == 1;
+    default:
+      return IsRowLocal(CodeOf(operation));
+  }
 }
 
 // Where a program is cut: rows are removed before operation `begin` and restored before operation `end`.
