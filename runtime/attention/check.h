@@ -19,8 +19,8 @@ struct AttentionRows {
   uint32_t queries, keys;  // rows of q and out; of k and v
   uint32_t global_keys, summaries;
 };
-// Checks segments, global keys, summaries, clusters, coordinates and attention maps of a call whose spec has passed. The caller
-// is responsible for row ranges, pointers and strides.
+// Checks segments, global keys, summaries, clusters, coordinates and attention maps of a call whose spec has passed.
+// The caller is responsible for row ranges, pointers and strides.
 Status CheckAttentionCall(const AttentionCall& call, const AttentionRows& rows, Reporter& reporter);
 
 }  // namespace fovea
