@@ -435,8 +435,8 @@ FOVEA_API fovea_status fovea_attention_pairs(const fovea_attention_options* opti
 
 /* Computes the outputs. q has [rows, heads, d_k], k [rows, kv_heads, d_k], v [rows, kv_heads, d_v]; k and v have the
  * same type and number of rows. `scratch` has an alignment of 64; its content does not matter and is undefined
- * afterwards. Statuses besides the statuses of fovea_attention_scratch_size (error.tensor: 0 q, 1 k, 2 v, 3 out, 4 k and
- * 5 v of the summaries, if a view is meant):
+ * afterwards. Statuses besides the statuses of fovea_attention_scratch_size (error.tensor: 0 q, 1 k, 2 v, 3 out, 4 k
+ * and 5 v of the summaries, if a view is meant):
  *   FOVEA_E_TOO_SMALL    scratch has fewer than `expected` bytes
  *   FOVEA_E_MISALIGNED   scratch, or a pointer or stride, does not have the alignment `expected`
  *   FOVEA_E_ROWS         a view has too few rows, or too many
