@@ -324,11 +324,11 @@ typedef struct fovea_attention_positions {
 
 /* ---- Summaries ---- */
 
-/* Further keys, one for each `group` keys of a segment, which all its queries see, in the same softmax (transient global
- * attention of LongT5, arXiv 2112.07916): segment s has the rows [offsets[s], offsets[s + 1]) of k and v, of which as
- * many are used as it has whole groups of keys. Queries and keys must be the same rows. Not in an attention map, and not
- * with causal, top_k, a layout, rounds, centers, relative scores, slopes, key_bias, pair_bias, self_score, coordinates,
- * apart or query_stride. */
+/* Further keys, one for each `group` keys of a segment, which all its queries see, in the same softmax (transient
+ * global attention of LongT5, arXiv 2112.07916): segment s has the rows [offsets[s], offsets[s + 1]) of k and v, of
+ * which as many are used as it has whole groups of keys. Queries and keys must be the same rows. Not in an attention
+ * map, and not with causal, top_k, a layout, rounds, centers, relative scores, slopes, key_bias, pair_bias, self_score,
+ * coordinates, apart or query_stride. */
 typedef struct fovea_attention_summaries {
   size_t struct_size;
   uint32_t group; /* At least 1. */
