@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -16,81 +14,71 @@
 
 namespace fovea::tools {
 
-CLI::Option* AddNamed(CLI::App* command, const std::string& option, const std::vector<std::string>& names,
-                      const std::function<void(const std::string&)>& choose, const std::function<std::string()>& chosen,
-                      const std::string& help) {
-  return command->add_option_function<std::string>(option, choose, help)
-      ->check(CLI::IsMember(names))
-      ->default_function(chosen);
+Option AddBlob(Command command, std::string* path) {
+  return command.Under(Heading::kInput).Add("BLOB", path, "Blob, made by 'fovea convert'").Required();
 }
 
-CLI::Option* AddBlob(CLI::App* command, std::string* path) {
-  return command->add_option("BLOB", *path, "Blob, made by 'fovea convert'")->required();
+Option AddProgram(Command command, std::string* program) {
+  return command.Under(Heading::kModel)
+      .Add("--program", program, "Run this program (entry point) of the model; default: its first")
+      .Placeholder("NAME");
 }
 
-CLI::Option* AddProgram(CLI::App* command, std::string* program) {
-  return command->add_option("--program", *program, "Run this program (entry point) of the model; default: its first")
-      ->type_name("NAME");
+Option AddWorkers(Command command, uint32_t* workers) {
+  return command.Under(Heading::kMachine)
+      .Add("--workers", workers, "Use N threads, including the calling one")
+      .Range(1, 64)
+      .ShowDefault();
 }
 
-CLI::Option* AddWorkers(CLI::App* command, uint32_t* workers) {
-  return command->add_option("--workers", *workers, "Use N threads, including the calling one")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-}
-
-CLI::Option* AddCacheType(CLI::App* command, std::optional<uint32_t>* type) {
-  static const std::map<std::string, uint32_t> kTypes = {
-      {"f32", FOVEA_TYPE_F32}, {"f16", FOVEA_TYPE_F16}, {"bf16", FOVEA_TYPE_BF16}, {"int8", FOVEA_TYPE_I8}};
-  return command
-      ->add_option_function<std::string>(
-          "--cache", [=](const std::string& name) { *type = kTypes.at(name); },
+Option AddCacheType(Command command, std::optional<uint32_t>* type) {
+  return command.Under(Heading::kMachine)
+      .AddChoice<std::optional<uint32_t>>(
+          "--cache", type,
+          {{"bf16", FOVEA_TYPE_BF16}, {"f16", FOVEA_TYPE_F16}, {"f32", FOVEA_TYPE_F32}, {"int8", FOVEA_TYPE_I8}},
           "Store the KV cache as f32, f16, bf16 or int8; default: as the blob specifies")
-      ->check(CLI::IsMember(kTypes))
-      ->type_name("TYPE");
+      .Placeholder("TYPE");
 }
 
-CLI::Option* AddMaxLength(CLI::App* command, uint32_t* max_length) {
-  return command->add_option("--max-length", *max_length,
-                             "Truncate texts to N tokens, including special tokens; default: the model's maximum");
+Option AddMaxLength(Command command, uint32_t* max_length) {
+  return command.Under(Heading::kInput)
+      .Add("--max-length", max_length,
+           "Truncate texts to N tokens, including special tokens; default: the model's maximum");
 }
 
-CLI::Option* AddDimensions(CLI::App* command, uint32_t* dimensions) {
-  return command
-      ->add_option("--dimensions", *dimensions,
-                   "Keep the first N elements of embeddings, normalised again (Matryoshka models)")
-      ->check(CLI::Range(1, 1 << 20));
+Option AddDimensions(Command command, uint32_t* dimensions) {
+  return command.Under(Heading::kOutput)
+      .Add("--dimensions", dimensions, "Keep the first N elements of embeddings, normalised again (Matryoshka models)")
+      .Range(1, 1 << 20);
 }
 
-CLI::Option* AddSeconds(CLI::App* command, double* seconds, const std::string& help) {
-  return command->add_option("--seconds", *seconds, help)->check(CLI::Range(0.0, 3600.0))->capture_default_str();
+Option AddSeconds(Command command, double* seconds, const std::string& help) {
+  return command.Under(Heading::kMeasurement).Add("--seconds", seconds, help).Range(0.0, 3600.0).ShowDefault();
 }
 
-CLI::Option* AddJson(CLI::App* command, bool* json) { return command->add_flag("--json", *json, "Print JSON"); }
-
-CLI::Option* AddRepeated(CLI::App* command, const std::string& option, std::vector<std::string>* values,
-                         const std::string& help) {
-  return command->add_option(option, *values, help + " (repeatable)")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+Option AddJson(Command command, bool* json) {
+  return command.Under(Heading::kOutput).AddFlag("--json", json, "Print JSON");
 }
 
-CLI::Option* AddPackTargets(CLI::App* command, const std::string& option, std::vector<std::string>* targets,
-                            const std::string& help) {
+Option AddPackTargets(const Options& options, const std::string& names, std::vector<std::string>* targets,
+                      const std::string& help) {
   const std::vector<std::string> known = PackTargets();
-  return AddRepeated(command, option, targets, fmt::format("{}:\n{}", help, fmt::join(known, ", ")))
-      ->check(CLI::IsMember(known))
-      ->type_name("TARGET");
+  return options.AddRepeated(names, targets, fmt::format("{}:\n{}", help, fmt::join(known, ", ")))
+      .OneOf(known)
+      .Placeholder("TARGET");
 }
 
-void ModelArguments::AddTo(CLI::App* command) {
-  AddBlob(command, &path);
-  AddChoice<uint32_t>(
-      command, "--backend", &backend,
-      {{"default", FOVEA_BACKEND_DEFAULT}, {"highway", FOVEA_BACKEND_HIGHWAY}, {"xnnpack", FOVEA_BACKEND_XNNPACK}},
-      "Backend of matrix products (GEMM): default, highway or xnnpack")
-      ->type_name("NAME");
-  command->add_flag("--skip-checksum", skip_checksum, "Do not verify the checksum, which reads the whole blob");
+Option ModelArguments::AddTo(Command command) {
+  const Option blob = AddBlob(command, &path);
+  command.Under(Heading::kMachine)
+      .AddChoice<uint32_t>(
+          "--backend", &backend,
+          {{"default", FOVEA_BACKEND_DEFAULT}, {"highway", FOVEA_BACKEND_HIGHWAY}, {"xnnpack", FOVEA_BACKEND_XNNPACK}},
+          "Backend of matrix products (GEMM): default, highway or xnnpack")
+      .Placeholder("NAME");
+  command.Under(Heading::kModel)
+      .AddFlag("--skip-checksum", &skip_checksum, "Do not verify the checksum, which reads the whole blob");
+  return blob;
 }
 
 Model ModelArguments::Open() const {
@@ -100,21 +88,22 @@ Model ModelArguments::Open() const {
   return Model(path, options);
 }
 
-void ShapeArguments::AddTo(CLI::App* command) {
+void ShapeArguments::AddTo(Command command) {
+  const Options input = command.Under(Heading::kInput);
   AddProgram(command, &program);
-  CLI::Option* rows_option =
-      command->add_option("--rows", rows, "Rows (tokens) of each text; default: 128, or the model's maximum if less")
-          ->check(CLI::Range(1, 1 << 24));
-  CLI::Option* batch_option =
-      command->add_option("--batch", batch, "Number of texts")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  command->add_option("--lengths", lengths, "Rows of each text, instead of --rows and --batch: 12,40,7")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1 << 24))
-      ->excludes(rows_option)
-      ->excludes(batch_option);
+  const Option rows_option =
+      input.Add("--rows", &rows, "Rows (tokens) of each text; default: 128, or the model's maximum if less")
+          .Range(1, 1 << 24);
+  const Option batch_option = input.Add("--batch", &batch, "Number of texts").Range(1, 1 << 20).ShowDefault();
+  input.Add("--lengths", &lengths, "Rows of each text, instead of --rows and --batch: 12,40,7")
+      .Commas()
+      .Range(1, 1 << 24)
+      .Excludes(rows_option)
+      .Excludes(batch_option);
   AddWorkers(command, &workers);
-  command->add_option("--tile-rows", tile_rows, "Process N rows at a time in a phase; default: chosen by the planner")
-      ->check(CLI::Range(1, 1024));
+  command.Under(Heading::kMachine)
+      .Add("--tile-rows", &tile_rows, "Process N rows at a time in a phase; default: chosen by the planner")
+      .Range(1, 1024);
 }
 
 std::vector<uint32_t> ShapeArguments::Lengths(const Model& model) const {
@@ -151,10 +140,11 @@ std::vector<int32_t> ReadIds(const std::string& option, const std::string& line)
   return ids;
 }
 
-void TextArguments::AddTo(CLI::App* command) {
-  AddRepeated(command, "--text", &texts, "A text to read")->type_name("TEXT");
-  AddRepeated(command, "--document", &documents, "File whose content is one text")->type_name("FILE");
-  command->add_option("--file", file, "File with one text per line ('-': standard input)")->type_name("FILE");
+void TextArguments::AddTo(Command command) {
+  const Options input = command.Under(Heading::kInput);
+  input.AddRepeated("--text", &texts, "A text to read").Placeholder("TEXT");
+  input.AddRepeated("--document", &documents, "File whose content is one text").Placeholder("FILE");
+  input.Add("--file", &file, "File with one text per line ('-': standard input)").Placeholder("FILE");
 }
 
 std::vector<std::string> TextArguments::All() const {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -126,99 +125,97 @@ void Run(const Arguments& arguments, Console* console) {
   }
 }
 
-void AddInputs(CLI::App* command, Arguments* arguments) {
+void AddInputs(Command command, Arguments* arguments) {
+  const Options input = command.Under(Heading::kInput);
   AttendRequest* const request = &arguments->request;
-  arguments->model.AddTo(command);
-  command->get_option("BLOB")->required(false);
-  command
-      ->add_option("--from", arguments->from,
-                   "Show taps that a device recorded, a safetensors file, instead of running a blob")
-      ->type_name("FILE");
+  arguments->model.AddTo(command).Required(false);
+  input
+      .Add("--from", &arguments->from,
+           "Show taps that a device recorded, a safetensors file, instead of running a blob")
+      .Placeholder("FILE");
   arguments->text.AddTo(command);
-  command->add_option("--pair", request->pair, "Two texts that the model reads as one sequence")
-      ->type_name("TEXT TEXT")
-      ->expected(2);
-  command->add_option("--input", request->input, "Safetensors file with the inputs")->type_name("FILE");
-  command->add_option("--case", request->golden_case, "Read this case of --input: tensors <case>.in.<input>")
-      ->type_name("NAME")
-      ->needs("--input");
-  AddRepeated(command, "--wav", &request->sounds, "Audio file, RIFF WAVE")->type_name("FILE");
-  AddRepeated(command, "--image", &request->pictures, "Image file, PNG or JPEG")->type_name("FILE");
-  AddRepeated(command, "-p,--prompt", &request->prompts, "A prompt that a decoder continues")->type_name("TEXT");
-  AddRepeated(command, "--source", &request->sources, "A text that an encoder reads, for which a decoder generates")
-      ->type_name("TEXT");
+  input.Add("--pair", &request->pair, "Two texts that the model reads as one sequence")
+      .Placeholder("TEXT TEXT")
+      .Count(2);
+  input.Add("--input", &request->input, "Safetensors file with the inputs").Placeholder("FILE");
+  input.Add("--case", &request->golden_case, "Read this case of --input: tensors <case>.in.<input>")
+      .Placeholder("NAME")
+      .Needs("--input");
+  input.AddRepeated("--wav", &request->sounds, "Audio file, RIFF WAVE").Placeholder("FILE");
+  input.AddRepeated("--image", &request->pictures, "Image file, PNG or JPEG").Placeholder("FILE");
+  input.AddRepeated("-p,--prompt", &request->prompts, "A prompt that a decoder continues").Placeholder("TEXT");
+  input.AddRepeated("--source", &request->sources, "A text that an encoder reads, for which a decoder generates")
+      .Placeholder("TEXT");
   AddProgram(command, &request->program);
   AddMaxLength(command, &request->max_length);
-  command->add_flag("--wrapped", request->wrapped,
-                    "Lines of documents are wrapped; without it each line ends a sentence");
-  command
-      ->add_option("--source-language", request->languages.source, "Language of the source, by the model's name for it")
-      ->type_name("NAME");
-  command
-      ->add_option("--target-language", request->languages.target, "Language of the target, by the model's name for it")
-      ->type_name("NAME");
-  command->add_option("--source-prefix", request->languages.prefix, "Prepend TEXT to each source")->type_name("TEXT");
-  command->add_option("--language", request->speech.language, "Language spoken; default: detected by the model")
-      ->type_name("CODE");
+  input.AddFlag("--wrapped", &request->wrapped, "Lines of documents are wrapped; without it each line ends a sentence");
+  input.Add("--source-language", &request->languages.source, "Language of the source, by the model's name for it")
+      .Placeholder("NAME");
+  input.Add("--target-language", &request->languages.target, "Language of the target, by the model's name for it")
+      .Placeholder("NAME");
+  input.Add("--source-prefix", &request->languages.prefix, "Prepend TEXT to each source").Placeholder("TEXT");
+  input.Add("--language", &request->speech.language, "Language spoken; default: detected by the model")
+      .Placeholder("CODE");
 }
 
-void AddChoices(CLI::App* command, Arguments* arguments) {
+void AddChoices(Command command, Arguments* arguments) {
+  const Options attention = command.Under(Heading::kAttention);
   TapChoice* const taps = &arguments->request.taps;
-  command->add_option("--layers", arguments->layers, "Layers to keep, counted from 0 in each part: 0,2-5; default: all")
-      ->type_name("LIST");
-  command->add_option("--heads", arguments->heads, "Heads to keep: 0,2-5; default: all")->type_name("LIST");
-  AddChoice<uint32_t>(command, "--rows", &taps->rows,
-                      {{"all", FOVEA_TAP_ROWS_ALL}, {"last", FOVEA_TAP_ROWS_LAST}, {"stride", FOVEA_TAP_ROWS_STRIDE}},
-                      "Query rows of each text to keep: all, last, or stride (see --stride, --offset)")
-      ->capture_default_str();
-  command->add_option("--stride", taps->stride, "With --rows stride: keep every Nth row")
-      ->check(CLI::Range(1u, UINT32_MAX));
-  command->add_option("--offset", taps->offset, "With --rows stride: start at row N");
-  AddChoice<uint32_t>(command, "--reduce", &taps->reduce,
-                      {{"none", FOVEA_REDUCE_NONE}, {"mean", FOVEA_REDUCE_MEAN}, {"max", FOVEA_REDUCE_MAX}},
-                      "Reduce the heads to one: none, mean or max")
-      ->capture_default_str();
-  command->add_flag("--scores", taps->scores, "Keep scores before the softmax instead of attention weights");
-  CLI::Option* sparse = command->add_flag("--sparse", arguments->sparse, "Keep only the keys that a row attends to");
-  command->add_flag("--pattern", arguments->pattern, "Keep which keys a row attends to, without weights")
-      ->excludes(sparse);
+  attention.Add("--layers", &arguments->layers, "Layers to keep, counted from 0 in each part: 0,2-5; default: all")
+      .Placeholder("LIST");
+  attention.Add("--heads", &arguments->heads, "Heads to keep: 0,2-5; default: all").Placeholder("LIST");
+  attention
+      .AddChoice<uint32_t>(
+          "--rows", &taps->rows,
+          {{"all", FOVEA_TAP_ROWS_ALL}, {"last", FOVEA_TAP_ROWS_LAST}, {"stride", FOVEA_TAP_ROWS_STRIDE}},
+          "Query rows of each text to keep: all, last, or stride (see --stride, --offset)")
+      .ShowDefault();
+  attention.Add("--stride", &taps->stride, "With --rows stride: keep every Nth row").Range(1u, UINT32_MAX);
+  attention.Add("--offset", &taps->offset, "With --rows stride: start at row N");
+  attention
+      .AddChoice<uint32_t>("--reduce", &taps->reduce,
+                           {{"none", FOVEA_REDUCE_NONE}, {"mean", FOVEA_REDUCE_MEAN}, {"max", FOVEA_REDUCE_MAX}},
+                           "Reduce the heads to one: none, mean or max")
+      .ShowDefault();
+  attention.AddFlag("--scores", &taps->scores, "Keep scores before the softmax instead of attention weights");
+  const Option sparse = attention.AddFlag("--sparse", &arguments->sparse, "Keep only the keys that a row attends to");
+  attention.AddFlag("--pattern", &arguments->pattern, "Keep which keys a row attends to, without weights")
+      .Excludes(sparse);
 }
 
-void AddOutputs(CLI::App* command, Arguments* arguments) {
-  command->add_option("-o,--output", arguments->page, "Write the page to FILE; default: attention.html")
-      ->type_name("FILE");
-  command->add_option("--json", arguments->json_file, "Write the recorded weights as JSON")->type_name("FILE");
-  command->add_option("--safetensors", arguments->tensors_file, "Write the weights as safetensors, which --from reads")
-      ->type_name("FILE");
-  command->add_option("--svg", arguments->svg_file, "Write one view (--view) as SVG")->type_name("FILE");
-  command->add_option("--png", arguments->png_file, "Write one view (--view) as PNG")->type_name("FILE");
-  ViewChoice* const view = &arguments->view;
-  AddChoice<View>(command, "--view", &view->view,
-                  {{"map", View::kMap},
-                   {"heads", View::kHeads},
-                   {"text", View::kText},
-                   {"lines", View::kLines},
-                   {"document", View::kDocument},
-                   {"alignment", View::kAlignment},
-                   {"pattern", View::kPattern},
-                   {"picture", View::kPicture}},
-                  "View that --svg and --png show")
-      ->capture_default_str();
-  command->add_option("--step", view->step, "With --view: the operation, by its name; default: the last")
-      ->type_name("NAME");
-  command->add_option("--layer", view->layer, "With --view: the layer")->check(CLI::NonNegativeNumber);
-  command->add_option("--head", view->head, "With --view: the head; default: the mean of all")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--row", view->row, "With --view: the query row; default: the first")
-      ->check(CLI::NonNegativeNumber);
-  command->add_flag("--dark", view->dark, "With --view: draw light on dark");
-  command->add_flag("--bytes", arguments->bytes, "Print only the bytes that the taps add to the session");
+void AddOutputs(Command command, Arguments* arguments) {
+  const Options view = command.Under(Heading::kView);
+  const Options output = command.Under(Heading::kOutput);
+  output.Add("-o,--output", &arguments->page, "Write the page to FILE; default: attention.html").Placeholder("FILE");
+  output.Add("--json", &arguments->json_file, "Write the recorded weights as JSON").Placeholder("FILE");
+  output.Add("--safetensors", &arguments->tensors_file, "Write the weights as safetensors, which --from reads")
+      .Placeholder("FILE");
+  output.Add("--svg", &arguments->svg_file, "Write one view (--view) as SVG").Placeholder("FILE");
+  output.Add("--png", &arguments->png_file, "Write one view (--view) as PNG").Placeholder("FILE");
+  ViewChoice* const choice = &arguments->view;
+  view.AddChoice<View>("--view", &choice->view,
+                       {{"map", View::kMap},
+                        {"heads", View::kHeads},
+                        {"text", View::kText},
+                        {"lines", View::kLines},
+                        {"document", View::kDocument},
+                        {"alignment", View::kAlignment},
+                        {"pattern", View::kPattern},
+                        {"picture", View::kPicture}},
+                       "View that --svg and --png show")
+      .ShowDefault();
+  view.Add("--step", &choice->step, "With --view: the operation, by its name; default: the last").Placeholder("NAME");
+  view.Add("--layer", &choice->layer, "With --view: the layer").NonNegative();
+  view.Add("--head", &choice->head, "With --view: the head; default: the mean of all").NonNegative();
+  view.Add("--row", &choice->row, "With --view: the query row; default: the first").NonNegative();
+  view.AddFlag("--dark", &choice->dark, "With --view: draw light on dark");
+  output.AddFlag("--bytes", &arguments->bytes, "Print only the bytes that the taps add to the session");
 }
 
 }  // namespace
 
-void AddAttend(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("attend", "Show attention maps: where a model looks");
+void AddAttend(Command app, Console* console) {
+  const Command command = app.AddCommand("attend", "Show attention maps: where a model looks");
   auto arguments = std::make_shared<Arguments>();
   AddInputs(command, arguments.get());
   AddChoices(command, arguments.get());
@@ -226,7 +223,7 @@ void AddAttend(CLI::App* app, Console* console) {
   arguments->generation.AddRoom(command);
   arguments->generation.AddSampling(command);
   AddOutputs(command, arguments.get());
-  command->footer(
+  command.Footer(
       R"(The page is one file for a browser and needs no network. Before the run the command prints the bytes that the
 taps add to the session. If everything would be too large, it keeps less and prints what: only the keys that rows
 attend to, the mean of the heads, or fewer rows; --layers, --heads, --rows and --reduce override that.
@@ -238,7 +235,7 @@ Examples:
   fovea attend dates.fovea --source 20JAN19 --json dates.json
   fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2
   fovea attend vit.fovea --image cat.png)");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -286,49 +285,48 @@ void BenchTwo(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddBench(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("bench", "Measure latency, throughput and memory of a model");
+void AddBench(Command app, Console* console) {
+  const Command command = app.AddCommand("bench", "Measure latency, throughput and memory of a model");
+  const Options generation = command.Under(Heading::kGeneration);
+  const Options comparison = command.Under(Heading::kComparison);
+  const Options measurement = command.Under(Heading::kMeasurement);
   auto arguments = std::make_shared<Arguments>();
-  arguments->model.AddTo(command);
-  command->get_option("BLOB")->required(false);  // see below
+  arguments->model.AddTo(command).Required(false);  // see below
   arguments->shape.AddTo(command);
   AddSeconds(command, &arguments->seconds, "Measure for N seconds");
-  command->add_flag("--steps", arguments->steps,
-                    "Time every operation in a second measurement: minimum and median of its runs, each\n"
-                    "summed over all workers; shares and GOPS are from the minima. For attention also the\n"
-                    "query-key pairs whose score is computed, in all heads together (see\n"
-                    "fovea_session_get_step_pairs), and the time for each");
-  command->add_flag("--generate", arguments->generate,
-                    "Measure a decoder that continues texts: prefill, then one token of each text per step");
-  const auto positive = CLI::Range(1, 1 << 20);
-  command->add_option("--texts", arguments->generation.texts, "With --generate: generate N texts at a time")
-      ->check(positive);
-  command->add_option("--beams", arguments->generation.beams, "With --generate: search with N beams for each text")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--prompt-tokens", arguments->generation.prompt_tokens, "With --generate: length of each prompt")
-      ->check(positive);
-  command
-      ->add_option("--new-tokens", arguments->generation.new_tokens,
-                   "With --generate: tokens to generate for each prompt")
-      ->check(positive);
+  measurement.AddFlag("--steps", &arguments->steps,
+                      "Time every operation in a second measurement: minimum and median of its runs, each\n"
+                      "summed over all workers; shares and GOPS are from the minima. For attention also the\n"
+                      "query-key pairs whose score is computed, in all heads together (see\n"
+                      "fovea_session_get_step_pairs), and the time for each");
+  generation.AddFlag("--generate", &arguments->generate,
+                     "Measure a decoder that continues texts: prefill, then one token of each text per step");
+  const int most = 1 << 20;
+  generation.Add("--texts", &arguments->generation.texts, "With --generate: generate N texts at a time").Range(1, most);
+  generation.Add("--beams", &arguments->generation.beams, "With --generate: search with N beams for each text")
+      .Range(1, 256);
+  generation.Add("--prompt-tokens", &arguments->generation.prompt_tokens, "With --generate: length of each prompt")
+      .Range(1, most);
+  generation
+      .Add("--new-tokens", &arguments->generation.new_tokens, "With --generate: tokens to generate for each prompt")
+      .Range(1, most);
   AddCacheType(command, &arguments->cache_type);
-  command
-      ->add_option("--compare", arguments->compare,
-                   "Alternate runs with another blob that reads the same rows: print the ratio of the median times\n"
-                   "(above 1 if the other takes longer) and percentiles of the ratios of neighbouring runs")
-      ->type_name("BLOB")
-      ->excludes("--steps")
-      ->excludes("--generate");
+  comparison
+      .Add("--compare", &arguments->compare,
+           "Alternate runs with another blob that reads the same rows: print the ratio of the median times\n"
+           "(above 1 if the other takes longer) and percentiles of the ratios of neighbouring runs")
+      .Placeholder("BLOB")
+      .Excludes("--steps")
+      .Excludes("--generate");
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
       "  fovea bench model.fovea --lengths 12,40,7 --steps\n"
       "  fovea bench decoder.fovea --generate --prompt-tokens 512\n"
       "  fovea bench model.fovea --compare model-int8.fovea --rows 64\n  fovea bench attention --max-n 4096");
   AddBenchAttention(command, console);
-  command->callback([=] {
-    if (command->got_subcommand("attention")) return;
-    if (arguments->model.path.empty()) throw CLI::RequiredError("BLOB");
+  command.Runs([=] {
+    if (arguments->model.path.empty()) throw UsageError("BLOB is required");
     if (!arguments->compare.empty()) return BenchTwo(*arguments, console);
     arguments->generate ? BenchGeneration(*arguments, console) : Bench(*arguments, console);
   });

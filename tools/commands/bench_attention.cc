@@ -2,7 +2,6 @@
 // expected law, with convolution and with recurrent layers.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -105,28 +104,27 @@ void Run(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddBenchAttention(CLI::App* bench, Console* console) {
-  CLI::App* command = bench->add_subcommand(
+void AddBenchAttention(Command bench, Console* console) {
+  const Command command = bench.AddCommand(
       "attention", "Measure how the cost of attention patterns, convolution and recurrent layers grows with the rows");
+  const Options attention = command.Under(Heading::kAttention);
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   CostRequest& request = arguments->request;
-  command->add_option("--max-n", request.max_n, "Measure up to N rows, doubling from 128")
-      ->check(CLI::Range(128, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--heads", request.heads, "Heads")->check(CLI::Range(1, 64))->capture_default_str();
-  command->add_option("--head-size", request.head_size, "Elements of a head")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  AddChoice(command, "--products", &request.products, kProducts,
-            "Compute products in this type, where the CPU has an instruction for it")
-      ->type_name("TYPE")
-      ->capture_default_str();
+  attention.Add("--max-n", &request.max_n, "Measure up to N rows, doubling from 128").Range(128, 1 << 20).ShowDefault();
+  attention.Add("--heads", &request.heads, "Heads").Range(1, 64).ShowDefault();
+  attention.Add("--head-size", &request.head_size, "Elements of a head").Range(1, 1024).ShowDefault();
+  attention
+      .AddChoice("--products", &request.products, kProducts,
+                 "Compute products in this type, where the CPU has an instruction for it")
+      .Placeholder("TYPE")
+      .ShowDefault();
   AddSeconds(command, &request.seconds, "Measure each point for N seconds");
   AddWorkers(command, &request.workers);
-  command->add_option("--svg", arguments->svg, "Also plot times over rows, as SVG")->type_name("FILE");
+  output.Add("--svg", &arguments->svg, "Also plot times over rows, as SVG").Placeholder("FILE");
   AddJson(command, &arguments->json);
-  command->footer("Example:\n  fovea bench attention --max-n 16384 --workers 2 --svg attention.svg");
-  command->callback([=] { Run(*arguments, console); });
+  command.Footer("Example:\n  fovea bench attention --max-n 16384 --workers 2 --svg attention.svg");
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -1,7 +1,6 @@
 // fovea check: compares what a model computes with the golden tensors of a file.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -18,7 +17,6 @@ struct Arguments {
   ModelArguments model;
   std::string golden;
   CheckOptions options;
-  double cosine = -2;
   bool json = false;
 };
 
@@ -36,14 +34,12 @@ OrderedJson ToJson(const CheckLine& line) {
 }
 
 void Run(const Arguments& arguments, Console* console) {
-  CheckOptions options = arguments.options;
-  if (arguments.cosine >= -1) options.cosine = arguments.cosine;
   const Model model = arguments.model.Open();
   const SafetensorsReader golden(arguments.golden);
   const auto print = [&](const CheckLine& line) {
     if (!arguments.json) console->out << LineText(line) << std::endl;
   };
-  const std::vector<CheckLine> lines = CheckGolden(model, golden.tensors(), options, print);
+  const std::vector<CheckLine> lines = CheckGolden(model, golden.tensors(), arguments.options, print);
   size_t failed = 0, compared = 0;
   OrderedJson list = OrderedJson::array();
   for (const CheckLine& line : lines) {
@@ -65,26 +61,25 @@ void Run(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddCheck(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("check", "Compare a model's outputs with golden tensors");
+void AddCheck(Command app, Console* console) {
+  const Command command = app.AddCommand("check", "Compare a model's outputs with golden tensors");
+  const Options input = command.Under(Heading::kInput);
+  const Options comparison = command.Under(Heading::kComparison);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   CheckOptions& options = arguments->options;
-  command->add_option("GOLDEN", arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>")
-      ->required();
-  command
-      ->add_option("--rtol", options.rtol,
-                   "Allow differences of X times the largest magnitude of the reference, plus --atol")
-      ->capture_default_str();
-  command->add_option("--atol", options.atol, "Allow differences of X, plus --rtol")->capture_default_str();
-  command->add_option("--cosine", arguments->cosine, "Require this cosine instead of --rtol and --atol")
-      ->check(CLI::Range(-1.0, 1.0));
-  AddRepeated(command, "--case", &options.cases, "Check only this case");
-  command->add_flag("--skip", options.skip_unknown, "Ignore inputs and outputs that the model does not have");
+  input.Add("GOLDEN", &arguments->golden, "Safetensors file with <case>.in.<input> and <case>.out.<output>").Required();
+  comparison
+      .Add("--rtol", &options.rtol, "Allow differences of X times the largest magnitude of the reference, plus --atol")
+      .ShowDefault();
+  comparison.Add("--atol", &options.atol, "Allow differences of X, plus --rtol").ShowDefault();
+  comparison.Add("--cosine", &options.cosine, "Require this cosine instead of --rtol and --atol").Range(-1.0, 1.0);
+  input.AddRepeated("--case", &options.cases, "Check only this case");
+  input.AddFlag("--skip", &options.skip_unknown, "Ignore inputs and outputs that the model does not have");
   AddProgram(command, &options.program);
   AddWorkers(command, &options.workers);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Rows that attention_mask excludes are not compared. A case with <case>.in.segments.<space> (the rows of each
 segment, for every input space with a parent) has no padding: inputs and outputs are [rows, width], attention
 weights [query rows, heads, longest key segment]. A case <program>/<name> runs that program; <case>#0, <case>#1, ... are
@@ -93,7 +88,7 @@ Exit status 1 if anything differs.
 Examples:
   fovea check model.fovea golden.safetensors
   fovea check model-int8.fovea golden.safetensors --cosine 0.999 --case a)");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

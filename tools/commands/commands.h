@@ -5,9 +5,7 @@
 #include <ostream>
 #include <vector>
 
-namespace CLI {
-class App;
-}  // namespace CLI
+#include "tools/commands/command_line.h"
 
 namespace fovea::tools {
 
@@ -24,25 +22,25 @@ struct Console {
 int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostream& err);
 
 // Same for a program with these subcommands only.
-using AddCommand = void (*)(CLI::App* app, Console* console);
+using AddCommand = void (*)(Command app, Console* console);
 int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
                 std::ostream& err);
 
-void AddAttend(CLI::App* app, Console* console);
-void AddBench(CLI::App* app, Console* console);
-void AddBenchAttention(CLI::App* bench, Console* console);  // a subcommand of bench
-void AddCheck(CLI::App* app, Console* console);
-void AddConvert(CLI::App* app, Console* console);
-void AddEval(CLI::App* app, Console* console);
-void AddGenerate(CLI::App* app, Console* console);
-void AddInspect(CLI::App* app, Console* console);
-void AddPack(CLI::App* app, Console* console);
-void AddRun(CLI::App* app, Console* console);
-void AddSimilarity(CLI::App* app, Console* console);
-void AddTokenize(CLI::App* app, Console* console);
-void AddTranscribe(CLI::App* app, Console* console);
-void AddTranslate(CLI::App* app, Console* console);
-void AddVerify(CLI::App* app, Console* console);
+void AddAttend(Command app, Console* console);
+void AddBench(Command app, Console* console);
+void AddBenchAttention(Command bench, Console* console);  // a subcommand of bench
+void AddCheck(Command app, Console* console);
+void AddConvert(Command app, Console* console);
+void AddEval(Command app, Console* console);
+void AddGenerate(Command app, Console* console);
+void AddInspect(Command app, Console* console);
+void AddPack(Command app, Console* console);
+void AddRun(Command app, Console* console);
+void AddSimilarity(Command app, Console* console);
+void AddTokenize(Command app, Console* console);
+void AddTranscribe(Command app, Console* console);
+void AddTranslate(Command app, Console* console);
+void AddVerify(Command app, Console* console);
 
 }  // namespace fovea::tools
 

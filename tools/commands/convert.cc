@@ -6,7 +6,6 @@
 #include <malloc.h>
 #endif
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -275,136 +274,148 @@ void Run(const Arguments& arguments, Console* console) {
   }
 }
 
-void AddPattern(CLI::App* command, LaidPattern* pattern, std::string* layers, std::string* select) {
-  const CLI::Range counts(1, 1 << 20);
-  command
-      ->add_option("--window", pattern->window,
-                   "Sliding window: attend to N rows around a row, half on either side, or to the N rows\n"
-                   "before it where attention is causal; also for models trained without a window")
-      ->check(counts);
-  command
-      ->add_option("--global", pattern->global_first,
-                   "Global attention for the first N rows of each text; 'first': for one, [CLS]")
-      ->transform(CLI::Transformer(std::map<std::string, std::string>{{"first", "1"}}))
-      ->check(counts);
-  command->add_option("--top-k", pattern->top_k, "Attend only to the N keys with the highest scores")->check(counts);
-  command
-      ->add_option("--layers", *layers,
-                   "Apply --window, --global and --top-k to these layers: 2-11 or 0,4-7; default: all")
-      ->type_name("LAYERS");
-  command
-      ->add_option("--select", *select,
-                   "0.5@4: from layer 4 on, compute only the half of a text's rows that received the most\n"
-                   "attention in layer 3; other rows stay as they are. Comma-separated, applied in turn")
-      ->type_name("SHARE@LAYER");
+void AddPattern(Command command, LaidPattern* pattern, std::string* layers, std::string* select) {
+  const Options attention = command.Under(Heading::kAttention);
+  const int most = 1 << 20;
+  attention
+      .Add("--window", &pattern->window,
+           "Sliding window: attend to N rows around a row, half on either side, or to the N rows\n"
+           "before it where attention is causal; also for models trained without a window")
+      .Range(1, most);
+  attention
+      .Add("--global", &pattern->global_first,
+           "Global attention for the first N rows of each text; 'first': for one, [CLS]")
+      .Synonym("first", "1")
+      .Range(1, most);
+  attention.Add("--top-k", &pattern->top_k, "Attend only to the N keys with the highest scores").Range(1, most);
+  attention.Add("--layers", layers, "Apply --window, --global and --top-k to these layers: 2-11 or 0,4-7; default: all")
+      .Placeholder("LAYERS");
+  attention
+      .Add("--select", select,
+           "0.5@4: from layer 4 on, compute only the half of a text's rows that received the most\n"
+           "attention in layer 3; other rows stay as they are. Comma-separated, applied in turn")
+      .Placeholder("SHARE@LAYER");
 }
 
-void AddWeights(CLI::App* command, Arguments* arguments) {
+void AddWeights(Command command, Arguments* arguments) {
+  const Options weights = command.Under(Heading::kWeights);
+  const Options output = command.Under(Heading::kOutput);
   Choices<std::optional<DType>> types = Types<std::optional<DType>>({DType::kF32, DType::kF16, DType::kI8, DType::kI4});
   types.emplace_back("auto", std::nullopt);
-  AddChoice(command, "--weights", &arguments->weights, types,
-            "Store linear layers and embeddings as f32, f16, int8 or int4; auto: choose int4, int8 or\n"
-            "f16 for each, with as few bytes as --keep allows")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  CLI::Option* keep =
-      command->add_option("--keep", arguments->keep,
-                          "With --weights auto: keep this mean cosine between outputs of the blob and of f32 weights;\n"
-                          "for each output, on the samples, with channels as they are and scaled equally");
-  keep->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  CLI::Option* plot = command->add_option("--plot", arguments->plot,
-                                          "With --weights auto: plot loss over bytes of the mixes tried, as SVG");
-  plot->type_name("FILE");
-  for (CLI::Option* option : {keep, plot}) option->each([=](const std::string&) { arguments->asks_mix = true; });
+  weights
+      .AddChoice("--weights", &arguments->weights, types,
+                 "Store linear layers and embeddings as f32, f16, int8 or int4; auto: choose int4, int8 or\n"
+                 "f16 for each, with as few bytes as --keep allows")
+      .Placeholder("TYPE")
+      .ShowDefault();
+  const Option keep =
+      weights.Add("--keep", &arguments->keep,
+                  "With --weights auto: keep this mean cosine between outputs of the blob and of f32 weights;\n"
+                  "for each output, on the samples, with channels as they are and scaled equally");
+  keep.Range(0.0, 1.0).ShowDefault();
+  const Option plot =
+      output.Add("--plot", &arguments->plot, "With --weights auto: plot loss over bytes of the mixes tried, as SVG");
+  plot.Placeholder("FILE");
+  for (const Option option : {keep, plot}) option.WhenGiven([=] { arguments->asks_mix = true; });
 }
 
-void AddSamples(CLI::App* command, Arguments* arguments) {
-  SampleSources* samples = &arguments->options.samples;
-  CLI::Option* text =
-      AddRepeated(command, "--sample-text", &samples->texts, "Calibrate and measure integer weights on this text");
-  CLI::Option* file =
-      command->add_option("--sample-file", arguments->sample_file, "Calibrate and measure on the lines of FILE");
-  const std::vector<CLI::Option*> others = {
-      command->add_option("--sample-ids", arguments->sample_ids,
-                          "Calibrate and measure on the lines of FILE, each the token ids of a text, separated by\n"
-                          "spaces: for models without a tokenizer"),
-      AddRepeated(command, "--sample-wav", &samples->sounds, "Calibrate and measure on this sound file"),
-      AddRepeated(command, "--sample-image", &samples->pictures, "Calibrate and measure on this image"),
-      command->add_option("--sample-input", samples->tensors,
-                          "Calibrate and measure on a program's inputs, a safetensors file as for fovea run --input")};
-  text->type_name("TEXT");
-  file->type_name("FILE");
+void AddSamples(Command command, Arguments* arguments) {
+  const Options samples = command.Under(Heading::kSamples);
+  SampleSources* const sources = &arguments->options.samples;
+  const Option text =
+      samples.AddRepeated("--sample-text", &sources->texts, "Calibrate and measure integer weights on this text");
+  const Option file =
+      samples.Add("--sample-file", &arguments->sample_file, "Calibrate and measure on the lines of FILE");
+  const std::vector<Option> others = {
+      samples.Add("--sample-ids", &arguments->sample_ids,
+                  "Calibrate and measure on the lines of FILE, each the token ids of a text, separated by\n"
+                  "spaces: for models without a tokenizer"),
+      samples.AddRepeated("--sample-wav", &sources->sounds, "Calibrate and measure on this sound file"),
+      samples.AddRepeated("--sample-image", &sources->pictures, "Calibrate and measure on this image"),
+      samples.Add("--sample-input", &sources->tensors,
+                  "Calibrate and measure on a program's inputs, a safetensors file as for fovea run --input")};
+  text.Placeholder("TEXT");
+  file.Placeholder("FILE");
   for (size_t i = 0; i < others.size(); ++i) {
-    others[i]->type_name("FILE")->excludes(text)->excludes(file);
-    for (size_t k = 0; k < i; ++k) others[i]->excludes(others[k]);
+    others[i].Placeholder("FILE").Excludes(text).Excludes(file);
+    for (size_t k = 0; k < i; ++k) others[i].Excludes(others[k]);
   }
 }
 
 }  // namespace
 
-void AddConvert(CLI::App* app, Console* console) {
-  CLI::App* command =
-      app->add_subcommand("convert", "Convert a model directory, a GGUF file or a description to a blob");
+void AddConvert(Command app, Console* console) {
+  const Command command =
+      app.AddCommand("convert", "Convert a model directory, a GGUF file or a description to a blob");
+  const Options input = command.Under(Heading::kInput);
+  const Options weights = command.Under(Heading::kWeights);
+  const Options attention = command.Under(Heading::kAttention);
+  const Options comparison = command.Under(Heading::kComparison);
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   ConvertOptions& options = arguments->options;
-  command
-      ->add_option("INPUT", options.input,
-                   "Model directory (config.json, *.safetensors, tokenizer files), FILE.gguf or graph.json")
-      ->required();
-  command->add_option("-o,--output", options.output, "Blob to write")->required()->type_name("FILE");
+  input
+      .Add("INPUT", &options.input,
+           "Model directory (config.json, *.safetensors, tokenizer files), FILE.gguf or graph.json")
+      .Required();
+  output.Add("-o,--output", &options.output, "Blob to write").Required().Placeholder("FILE");
   AddWeights(command, arguments.get());
-  AddChoice(command, "--keys", &options.keys, Types({DType::kF32, DType::kF16, DType::kBf16, DType::kI8}),
-            "Store the KV cache as f32, f16, bf16 or int8")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  AddChoice(command, "--products", &options.products, Types({DType::kF32, DType::kBf16, DType::kI8}),
-            "Compute the products of attention in f32, bf16 (queries with keys, weights with values) or\n"
-            "int8 (queries with keys), where the CPU has an instruction for it")
-      ->type_name("TYPE")
-      ->capture_default_str();
+  attention
+      .AddChoice("--keys", &options.keys, Types({DType::kF32, DType::kF16, DType::kBf16, DType::kI8}),
+                 "Store the KV cache as f32, f16, bf16 or int8")
+      .Placeholder("TYPE")
+      .ShowDefault();
+  attention
+      .AddChoice("--products", &options.products, Types({DType::kF32, DType::kBf16, DType::kI8}),
+                 "Compute the products of attention in f32, bf16 (queries with keys, weights with values) or\n"
+                 "int8 (queries with keys), where the CPU has an instruction for it")
+      .Placeholder("TYPE")
+      .ShowDefault();
   AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);
-  AddPackTargets(command, "--pack", &options.pack, "Add weights packed for this target");
-  command
-      ->add_option("--source", options.source,
-                   "With graph.json: directory of weights and vocabularies, searched before its own")
-      ->type_name("DIR");
-  command
-      ->add_option("--task", options.task,
-                   "Task, if not the one that the directory states: embedding, encoder (of a model\n"
-                   "that also has a decoder), sequence-classification, token-classification,\n"
-                   "image-classification, audio-classification, semantic-segmentation, ctc, text,\n"
-                   "image, masked-lm, causal-lm or seq2seq-lm")
-      ->type_name("TASK");
-  command
-      ->add_option("--as", options.family,
-                   "Read the directory as this model_type (bert, llama, ...): for an unknown type, or one with\n"
-                   "custom code, that computes the same")
-      ->type_name("FAMILY");
-  AddRepeated(command, "--image-size", &options.image_sizes,
-              "Height and width of images, if not as configured; a program for each")
-      ->type_name("HxW");
+  AddPackTargets(weights, "--pack", &options.pack, "Add weights packed for this target");
+  input
+      .Add("--source", &options.source,
+           "With graph.json: directory of weights and vocabularies, searched before its own")
+      .Placeholder("DIR");
+  input
+      .Add("--task", &options.task,
+           "Task, if not the one that the directory states: embedding, encoder (of a model\n"
+           "that also has a decoder), sequence-classification, token-classification,\n"
+           "image-classification, audio-classification, semantic-segmentation, ctc, text,\n"
+           "image, masked-lm, causal-lm or seq2seq-lm")
+      .Placeholder("TASK");
+  input
+      .Add("--as", &options.family,
+           "Read the directory as this model_type (bert, llama, ...): for an unknown type, or one with\n"
+           "custom code, that computes the same")
+      .Placeholder("FAMILY");
+  input
+      .AddRepeated("--image-size", &options.image_sizes,
+                   "Height and width of images, if not as configured; a program for each")
+      .Placeholder("HxW");
   AddSamples(command, arguments.get());
   const Choices<Comparison> comparisons = {
       {"none", Comparison::kNone}, {"quick", Comparison::kQuick}, {"full", Comparison::kFull}};
-  AddChoice(command, "--compare", &options.compare, comparisons,
-            "Compare with outputs of f32 weights: none, quick (4 texts of up to 64 tokens) or\n"
-            "full (17 texts of up to 512); the --sample options replace these texts")
-      ->type_name("DEPTH")
-      ->capture_default_str();
-  command->add_flag("!--no-calibration", options.calibrate,
-                    "Round integer weights to nearest without running the model: fast, little memory,\n"
-                    "less exact");
-  command->add_option("--report", arguments->report, "Also write the report as JSON")->type_name("FILE");
-  command->add_flag("-v,--verbose", arguments->verbose, "Print every tensor");
+  comparison
+      .AddChoice("--compare", &options.compare, comparisons,
+                 "Compare with outputs of f32 weights: none, quick (4 texts of up to 64 tokens) or\n"
+                 "full (17 texts of up to 512); the --sample options replace these texts")
+      .Placeholder("DEPTH")
+      .ShowDefault();
+  weights.AddFlag("!--no-calibration", &options.calibrate,
+                  "Round integer weights to nearest without running the model: fast, little memory,\n"
+                  "less exact");
+  output.Add("--report", &arguments->report, "Also write the report as JSON").Placeholder("FILE");
+  output.AddFlag("-v,--verbose", &arguments->verbose, "Print every tensor");
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       "Prints the error of storing the weights in the type chosen: per tensor, and end to end against f32 weights.\n"
       "With --window, --global, --top-k or --select it also prints run times by text length.\n"
       "Examples:\n  fovea convert all-MiniLM-L6-v2/ -o minilm.fovea --weights int8\n"
       "  fovea convert graph.json --source weights/ -o model.fovea --weights int4 --pack aarch64-i8mm\n"
       "  fovea convert bert/ -o windowed.fovea --window 256 --global first --layers 2-11 --sample-file texts.txt\n"
       "  fovea convert bert/ -o halved.fovea --select 0.5@4");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -1,7 +1,6 @@
 // fovea eval: the quality of a model on labelled samples, and its agreement with another one.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -128,15 +127,18 @@ void Eval(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddEval(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("eval", "Evaluate a model on labelled samples, or compare two");
+void AddEval(Command app, Console* console) {
+  const Command command = app.AddCommand("eval", "Evaluate a model on labelled samples, or compare two");
+  const Options input = command.Under(Heading::kInput);
+  const Options comparison = command.Under(Heading::kComparison);
+  const Options output = command.Under(Heading::kOutput);
+  const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  command->add_option("--compare", arguments->compare, "Evaluate another blob as well; runs alternate")
-      ->type_name("BLOB");
-  CLI::Option_group* what = command->add_option_group("Samples", "Samples to evaluate on, one of:");
+  comparison.Add("--compare", &arguments->compare, "Evaluate another blob as well; runs alternate").Placeholder("BLOB");
+  const Options samples = command.OneUnder(Heading::kSamples);
   const auto file = [&](const char* option, std::string* path, const char* help) {
-    return what->add_option(option, *path, help)->type_name("FILE");
+    samples.Add(option, path, help).Placeholder("FILE");
   };
   file("--labels", &arguments->labels, "Lines of text, tab, class; or of text, tab, text, tab, class of the pair");
   file("--pairs", &arguments->pairs, "Lines of text, tab, text, tab, similarity score");
@@ -144,26 +146,22 @@ void AddEval(CLI::App* app, Console* console) {
   file("--sounds", &arguments->sounds, "Lines of audio file path, tab, class; paths are relative to FILE");
   file("--perplexity", &arguments->perplexity, "Text on which to measure a decoder's perplexity");
   file("--texts", &arguments->texts, "With --compare: one unlabelled text per line");
-  what->require_option(0, 1);
-  command->add_flag("--lines", arguments->lines, "With --perplexity: take each line as a separate text")
-      ->needs("--perplexity");
-  command
-      ->add_option("--stride", arguments->stride,
-                   "With --perplexity: advance windows by N tokens; default: half a window")
-      ->check(CLI::Range(1, 1 << 24))
-      ->needs("--perplexity");
-  AddCacheType(command, &arguments->cache_type)->needs("--perplexity");
-  command->add_option("--html", arguments->html, "Also write the results for classes as an HTML page")
-      ->type_name("FILE");
+  input.AddFlag("--lines", &arguments->lines, "With --perplexity: take each line as a separate text")
+      .Needs("--perplexity");
+  input.Add("--stride", &arguments->stride, "With --perplexity: advance windows by N tokens; default: half a window")
+      .Range(1, 1 << 24)
+      .Needs("--perplexity");
+  AddCacheType(command, &arguments->cache_type).Needs("--perplexity");
+  output.Add("--html", &arguments->html, "Also write the results for classes as an HTML page").Placeholder("FILE");
   AddMaxLength(command, &arguments->runner.max_length);
-  AddDimensions(command, &arguments->runner.dimensions)->needs("--pairs");
-  command->add_option("--batch", arguments->batch_size, "Run N samples, or windows of texts, at a time")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
+  AddDimensions(command, &arguments->runner.dimensions).Needs("--pairs");
+  machine.Add("--batch", &arguments->batch_size, "Run N samples, or windows of texts, at a time")
+      .Range(1, 4096)
+      .ShowDefault();
   AddProgram(command, &arguments->runner.program);
   AddWorkers(command, &arguments->runner.workers);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Classes: accuracy, F1 (the mean over classes that occur) and the confusion matrix.
 Pairs: correlation of the scores with the cosine of both embeddings (for a masked language model the dot product of
 its sparse word weights), or with the one output of a model that reads pairs.
@@ -175,7 +173,7 @@ Examples:
   fovea eval model.fovea --compare model-int8.fovea --pairs sts.tsv --workers 2
   fovea eval decoder.fovea --perplexity book.txt --stride 128
   fovea eval model.fovea --compare model-int8.fovea --texts lines.txt --json)");
-  command->callback([=] { Eval(*arguments, console); });
+  command.Runs([=] { Eval(*arguments, console); });
 }
 
 }  // namespace fovea::tools

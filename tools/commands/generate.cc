@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <iterator>
@@ -270,42 +269,43 @@ void Run(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddGenerate(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("generate", "Generate text: continue prompts, or map texts to texts");
+void AddGenerate(Command app, Console* console) {
+  const Command command = app.AddCommand("generate", "Generate text: continue prompts, or map texts to texts");
+  const Options input = command.Under(Heading::kInput);
+  const Options model = command.Under(Heading::kModel);
+  const Options chat = command.Under(Heading::kChat);
+  const Options generation = command.Under(Heading::kGeneration);
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   GenerationRequest* const request = &arguments->generation.request;
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  AddRepeated(command, "-p,--prompt", &arguments->prompts,
-              "Continue this text, printed as it is generated; '-': standard input")
-      ->type_name("TEXT");
-  AddRepeated(command, "--ids", &arguments->ids, "Token ids of a text, separated by spaces")->type_name("IDS");
-  command->add_flag("--no-display-prompt", arguments->hide_prompt, "Print only the continuation, not the prompt");
-  command->add_flag("--chat", arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");
-  command
-      ->add_option("--chat-template", arguments->chat_template,
-                   "Chat template: chatml, llama3, ...; auto: the model's own")
-      ->type_name("NAME");
-  command->add_option("--system", arguments->system, "System message of a chat")->type_name("TEXT");
-  command->add_option("--target-prefix", arguments->target_prefix, "Begin each generated text with TEXT")
-      ->type_name("TEXT");
-  arguments->generation.AddRoom(command);
-  AddRepeated(command, "--stop", &request->stop_strings, "End a text before this string")->type_name("STRING");
-  command->add_flag("--ignore-stop", arguments->ignore_stop, "Continue after end-of-text tokens");
-  command
-      ->add_option("--draft", arguments->draft,
-                   "Speculative decoding with this draft model, a small one with the same tokens")
-      ->type_name("BLOB");
-  command->add_option("--draft-tokens", request->draft_tokens, "Draft at most N tokens at a time")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  command->add_flag("--alignments", request->alignments,
-                    "Print which input tokens the decoder attended to for each output token");
+  input
+      .AddRepeated("-p,--prompt", &arguments->prompts,
+                   "Continue this text, printed as it is generated; '-': standard input")
+      .Placeholder("TEXT");
+  input.AddRepeated("--ids", &arguments->ids, "Token ids of a text, separated by spaces").Placeholder("IDS");
+  output.AddFlag("--no-display-prompt", &arguments->hide_prompt, "Print only the continuation, not the prompt");
+  chat.AddFlag("--chat", &arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");
+  chat.Add("--chat-template", &arguments->chat_template, "Chat template: chatml, llama3, ...; auto: the model's own")
+      .Placeholder("NAME");
+  chat.Add("--system", &arguments->system, "System message of a chat").Placeholder("TEXT");
   arguments->generation.AddSearch(command);
+  generation.Add("--target-prefix", &arguments->target_prefix, "Begin each generated text with TEXT")
+      .Placeholder("TEXT");
+  arguments->generation.AddRoom(command);
+  generation.AddRepeated("--stop", &request->stop_strings, "End a text before this string").Placeholder("STRING");
+  generation.AddFlag("--ignore-stop", &arguments->ignore_stop, "Continue after end-of-text tokens");
+  model
+      .Add("--draft", &arguments->draft, "Speculative decoding with this draft model, a small one with the same tokens")
+      .Placeholder("BLOB");
+  model.Add("--draft-tokens", &request->draft_tokens, "Draft at most N tokens at a time").Range(1, 64).ShowDefault();
+  output.AddFlag("--alignments", &request->alignments,
+                 "Print which input tokens the decoder attended to for each output token");
   arguments->generation.AddSampling(command);
   arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Each step takes the token with the highest score, or with --temperature samples one: penalties come first,
 then the temperature, --top-k, --top-p and --min-p. The sample depends on the seed, the index of the text and the step.
 For a model that takes texts of one length, shorter texts are filled with its padding token.
@@ -317,7 +317,7 @@ Examples:
   fovea generate dates.fovea --text 20JAN19 --alignments
   fovea generate writer.fovea --text "The sky is" --score " blue" --score " green"
   fovea generate dates.fovea --file dates.txt --json)");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -1,6 +1,5 @@
 #include "tools/commands/generation_arguments.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tools/generate/decoder_session.h"
@@ -10,78 +9,81 @@
 
 namespace fovea::tools {
 
-void GenerationArguments::AddSearch(CLI::App* command) {
-  command->add_option("-n,--max-tokens", request.max_tokens,
-                      "Generate at most N tokens; default: as the model specifies");
-  command->add_option("--min-tokens", min_tokens, "Generate at least N tokens, including the one that ends the text");
+void GenerationArguments::AddSearch(Command command) {
+  const Options generation = command.Under(Heading::kGeneration);
+  const Options beam_search = command.Under(Heading::kBeamSearch);
+  const Options output = command.Under(Heading::kOutput);
+  generation.Add("-n,--max-tokens", &request.max_tokens, "Generate at most N tokens; default: as the model specifies");
+  generation.Add("--min-tokens", &min_tokens, "Generate at least N tokens, including the one that ends the text");
   AddCacheType(command, &request.cache_type);
-  command->add_option("--beams,--num-beams", beams, "Search with N beams; default: as the model specifies")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--length-penalty", length_penalty,
-                      "Beam search: divide the sum of log-probabilities by (number of tokens)^X");
-  AddChoice<std::optional<uint32_t>>(
-      command, "--early-stopping", &stop,
-      {{"false", FOVEA_BEAMS_STOP_IF_WORSE}, {"true", FOVEA_BEAMS_STOP_FIRST}, {"never", FOVEA_BEAMS_STOP_NEVER}},
-      "Beam search ends when N hypotheses are finished (true), or no live beam is (false) or can get (never) better")
-      ->type_name("WHEN");
-  command
-      ->add_option("--hypotheses,--num-hypotheses", request.hypotheses,
-                   "Return the N best hypotheses of each search (at most --beams)")
-      ->check(CLI::Range(1, 256));
-  command->add_option("--no-repeat-ngram-size", no_repeat_ngram, "Generate no n-gram of N tokens twice");
-  command->add_option("--encoder-no-repeat-ngram-size", no_repeat_source_ngram,
-                      "Generate no n-gram of N tokens that occurs in the encoder's input");
-  AddRepeated(command, "--suppress", &suppressed, "Do not generate this text")->type_name("TEXT");
-  AddRepeated(command, "--suppress-ids", &suppressed_ids, "Do not generate this token, or these tokens in sequence")
-      ->type_name("IDS");
-  command
-      ->add_option(
-          "--separator", request.separator,
-          "Join output tokens that are labels or ids, such as phonemes, with TEXT; default: as the model specifies")
-      ->type_name("TEXT");
+  beam_search.Add("--beams,--num-beams", &beams, "Search with N beams; default: as the model specifies").Range(1, 256);
+  beam_search.Add("--length-penalty", &length_penalty,
+                  "Beam search: divide the sum of log-probabilities by (number of tokens)^X");
+  beam_search
+      .AddChoice<std::optional<uint32_t>>(
+          "--early-stopping", &stop,
+          {{"false", FOVEA_BEAMS_STOP_IF_WORSE}, {"true", FOVEA_BEAMS_STOP_FIRST}, {"never", FOVEA_BEAMS_STOP_NEVER}},
+          "Beam search ends when N hypotheses are finished (true), or no live beam is (false) or can get (never) "
+          "better")
+      .Placeholder("WHEN");
+  beam_search
+      .Add("--hypotheses,--num-hypotheses", &request.hypotheses,
+           "Return the N best hypotheses of each search (at most --beams)")
+      .Range(1, 256);
+  generation.Add("--no-repeat-ngram-size", &no_repeat_ngram, "Generate no n-gram of N tokens twice");
+  generation.Add("--encoder-no-repeat-ngram-size", &no_repeat_source_ngram,
+                 "Generate no n-gram of N tokens that occurs in the encoder's input");
+  generation.AddRepeated("--suppress", &suppressed, "Do not generate this text").Placeholder("TEXT");
+  generation.AddRepeated("--suppress-ids", &suppressed_ids, "Do not generate this token, or these tokens in sequence")
+      .Placeholder("IDS");
+  output
+      .Add("--separator", &request.separator,
+           "Join output tokens that are labels or ids, such as phonemes, with TEXT; default: as the model specifies")
+      .Placeholder("TEXT");
   AddWorkers(command, &request.workers);
 }
 
-void GenerationArguments::AddRoom(CLI::App* command) {
-  command->add_option("--context", request.context,
-                      "Context size of a decoder without an encoder: prompt and new tokens together;\n"
-                      "default: the length that the model was trained for");
-  command->add_flag("--keep-end", request.keep_end,
-                    "Truncate a prompt that does not fit: keep its end and leave room for --max-tokens,\n"
-                    "or else half of the context");
+void GenerationArguments::AddRoom(Command command) {
+  const Options generation = command.Under(Heading::kGeneration);
+  generation.Add("--context", &request.context,
+                 "Context size of a decoder without an encoder: prompt and new tokens together;\n"
+                 "default: the length that the model was trained for");
+  generation.AddFlag("--keep-end", &request.keep_end,
+                     "Truncate a prompt that does not fit: keep its end and leave room for --max-tokens,\n"
+                     "or else half of the context");
 }
 
-void GenerationArguments::AddSampling(CLI::App* command) {
-  fovea_sampling* const sampling = &request.sampling;
-  command->add_option("--temperature", sampling->temperature, "Sample tokens, with logits divided by X; 0: greedy")
-      ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--top-k", sampling->top_k, "Sample from the N likeliest tokens")->check(CLI::NonNegativeNumber);
-  command
-      ->add_option("--top-p", sampling->top_p, "Sample from the fewest tokens whose probabilities sum to X (nucleus)")
-      ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--min-p", sampling->min_p, "Sample from tokens at least X times as likely as the likeliest")
-      ->check(CLI::Range(0.0, 1.0));
-  command
-      ->add_option("--repetition-penalty", sampling->repetition_penalty,
-                   "Divide logits of tokens that already occur by X; multiply negative ones")
-      ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--presence-penalty", sampling->presence_penalty,
-                      "Subtract X from logits of tokens that already occur");
-  command->add_option("--seed", sampling->seed, "Seed of the random numbers")->check(CLI::NonNegativeNumber);
-  command
-      ->add_option_function<uint32_t>(
-          "--logprobs", [=](uint32_t count) { sampling->logprobs = 1, sampling->top_logprobs = count; },
-          "Report log-probabilities of the tokens, and of the N likeliest tokens of each step")
-      ->check(CLI::Range(0, 256))
-      ->type_name("UINT");
+void GenerationArguments::AddSampling(Command command) {
+  const Options sampling = command.Under(Heading::kSampling);
+  fovea_sampling* const values = &request.sampling;
+  sampling.Add("--temperature", &values->temperature, "Sample tokens, with logits divided by X; 0: greedy")
+      .Range(0.0, 1e6);
+  sampling.Add("--top-k", &values->top_k, "Sample from the N likeliest tokens").NonNegative();
+  sampling.Add("--top-p", &values->top_p, "Sample from the fewest tokens whose probabilities sum to X (nucleus)")
+      .Range(0.0, 1.0);
+  sampling.Add("--min-p", &values->min_p, "Sample from tokens at least X times as likely as the likeliest")
+      .Range(0.0, 1.0);
+  sampling
+      .Add("--repetition-penalty", &values->repetition_penalty,
+           "Divide logits of tokens that already occur by X; multiply negative ones")
+      .Range(0.0, 1e6);
+  sampling.Add("--presence-penalty", &values->presence_penalty, "Subtract X from logits of tokens that already occur");
+  sampling.Add("--seed", &values->seed, "Seed of the random numbers").NonNegative();
+  command.Under(Heading::kOutput)
+      .Add("--logprobs", &values->top_logprobs,
+           "Report log-probabilities of the tokens, and of the N likeliest tokens of each step")
+      .Range(0, 256)
+      .WhenGiven([=] { values->logprobs = 1; });
 }
 
-void GenerationArguments::AddScoring(CLI::App* command) {
-  AddRepeated(command, "--score", &scored,
-              "Score this continuation instead of generating: its log-probability, and that of the end after it")
-      ->type_name("TEXT");
-  AddRepeated(command, "--score-ids", &scored_ids, "Score a continuation given as token ids, separated by spaces")
-      ->type_name("IDS");
+void GenerationArguments::AddScoring(Command command) {
+  const Options scoring = command.Under(Heading::kScoring);
+  scoring
+      .AddRepeated("--score", &scored,
+                   "Score this continuation instead of generating: its log-probability, and that of the end after it")
+      .Placeholder("TEXT");
+  scoring.AddRepeated("--score-ids", &scored_ids, "Score a continuation given as token ids, separated by spaces")
+      .Placeholder("IDS");
 }
 
 namespace {

@@ -21,13 +21,13 @@ struct GenerationArguments {
   std::vector<std::string> scored, scored_ids;  // texts to score, not generated
 
   // Length limits and the search: tokens, beams, what is suppressed.
-  void AddSearch(CLI::App* command);
+  void AddSearch(Command command);
   // Context size of a decoder without an encoder.
-  void AddRoom(CLI::App* command);
+  void AddRoom(Command command);
   // Sampling: temperature, top-k and the like, and the log-probabilities to report.
-  void AddSampling(CLI::App* command);
+  void AddSampling(Command command);
   // Continuations to score: their log-probability.
-  void AddScoring(CLI::App* command);
+  void AddScoring(Command command);
   bool Scores() const { return !scored.empty() || !scored_ids.empty(); }
 
   // The options given, else the model's defaults for the task, else the general defaults.

@@ -1,7 +1,6 @@
 // fovea inspect: the content of a blob, the operations of its program and the exact memory it needs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -306,41 +305,42 @@ void Inspect(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddInspect(CLI::App* app, Console* console) {
-  CLI::App* command =
-      app->add_subcommand("inspect", "Show a blob's content, its operations and the exact memory it needs");
+void AddInspect(Command app, Console* console) {
+  const Command command =
+      app.AddCommand("inspect", "Show a blob's content, its operations and the exact memory it needs");
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->shape.AddTo(command);
-  CLI::Option* header =
-      command->add_flag("--header", arguments->header, "Print a C header with static arrays of these sizes instead");
-  command
-      ->add_option("--text-bytes", arguments->longest_text,
-                   "With --header: add the tokenizer's memory for texts of N bytes; default: none")
-      ->needs(header);
-  CLI::Option* generation =
-      command
-          ->add_flag("--generation", arguments->generation,
-                     "With --header: memory for generating a text; --rows is the length of the input or prompt")
-          ->needs(header);
-  command
-      ->add_option("--max-tokens", arguments->max_tokens,
-                   "With --generation: generate at most N tokens; default: as the model specifies")
-      ->needs(generation);
-  command
-      ->add_flag("--explain", arguments->explain,
-                 "Include the attention maps of words and sentences that 'fovea run' explains results with")
-      ->excludes(generation);
-  CLI::Option* needs = command->add_flag("--needs", arguments->needs,
-                                         "Print the operations and features that a build of the library needs instead");
-  AddRepeated(command, "--also", &arguments->also, "With --needs: another blob that the same build must run")
-      ->needs(needs);
+  const Option header =
+      output.AddFlag("--header", &arguments->header, "Print a C header with static arrays of these sizes instead");
+  output
+      .Add("--text-bytes", &arguments->longest_text,
+           "With --header: add the tokenizer's memory for texts of N bytes; default: none")
+      .Needs(header);
+  const Option generation =
+      output
+          .AddFlag("--generation", &arguments->generation,
+                   "With --header: memory for generating a text; --rows is the length of the input or prompt")
+          .Needs(header);
+  output
+      .Add("--max-tokens", &arguments->max_tokens,
+           "With --generation: generate at most N tokens; default: as the model specifies")
+      .Needs(generation);
+  output
+      .AddFlag("--explain", &arguments->explain,
+               "Include the attention maps of words and sentences that 'fovea run' explains results with")
+      .Excludes(generation);
+  const Option needs = output.AddFlag("--needs", &arguments->needs,
+                                      "Print the operations and features that a build of the library needs instead");
+  output.AddRepeated("--also", &arguments->also, "With --needs: another blob that the same build must run")
+      .Needs(needs);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       "Examples:\n  fovea inspect model.fovea --rows 64 --batch 4 --workers 2\n"
       "  fovea inspect model.fovea --backend highway --rows 32 --header --text-bytes 256 > model_memory.h\n"
       "  fovea inspect model.fovea --needs > model.profile");
-  command->callback([=] { Inspect(*arguments, console); });
+  command.Runs([=] { Inspect(*arguments, console); });
 }
 
 }  // namespace fovea::tools

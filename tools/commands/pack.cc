@@ -1,7 +1,6 @@
 // fovea pack: adds weights packed for a target, so that a model needs no memory for them.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -55,20 +54,20 @@ void Run(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddPack(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("pack", "Add weights packed for a target, to be used in place");
+void AddPack(Command app, Console* console) {
+  const Command command = app.AddCommand("pack", "Add weights packed for a target, to be used in place");
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   AddBlob(command, &arguments->path);
-  AddPackTargets(command, "--target", &arguments->targets, "Pack for this target; default: host");
-  command->add_option("-o,--output", arguments->output, "Write the blob to FILE; default: replace BLOB")
-      ->type_name("FILE");
+  AddPackTargets(output, "--target", &arguments->targets, "Pack for this target; default: host");
+  output.Add("-o,--output", &arguments->output, "Write the blob to FILE; default: replace BLOB").Placeholder("FILE");
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       "Replaces packed weights that the blob already has. Without packed weights, or on another machine, a model\n"
       "packs them into its own memory when it is created.\n"
       "Examples:\n  fovea pack model.fovea\n"
       "  fovea pack model.fovea -o phone.fovea --target aarch64-dotprod --target aarch64-i8mm");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -1,7 +1,6 @@
 // fovea run: runs a model on texts, sounds, images or tensors.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -171,59 +170,64 @@ void RunPictureFiles(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddRun(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("run", "Run a model on texts, sounds, images or tensors");
+void AddRun(Command app, Console* console) {
+  const Command command = app.AddCommand("run", "Run a model on texts, sounds, images or tensors");
+  const Options input = command.Under(Heading::kInput);
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  CLI::Option* input =
-      command->add_option("--input", arguments->input, "Read the inputs from a safetensors file instead")
-          ->type_name("FILE");
-  input->excludes("--text")->excludes("--document")->excludes("--file");
-  CLI::Option* sounds =
-      AddRepeated(command, "--wav", &arguments->sounds, "Audio file instead, RIFF WAVE; '-': standard input")
-          ->type_name("FILE");
-  sounds->excludes(input)->excludes("--text")->excludes("--document")->excludes("--file");
-  CLI::Option* pictures =
-      AddRepeated(command, "--image", &arguments->pictures, "Image file instead, PNG or JPEG")->type_name("FILE");
-  pictures->excludes(input)->excludes(sounds)->excludes("--text")->excludes("--document")->excludes("--file");
-  command->add_option("--output", arguments->output, "With --input: write the results as safetensors to FILE")
-      ->type_name("FILE");
-  command->add_flag("--trace", arguments->trace, "With --input: also output hidden_states.N and attentions.N");
-  AddRepeated(command, "--values", &arguments->values,
-              "With --input: also output values and attention operations of this name; * matches anything")
-      ->type_name("NAME");
-  AddChoice<uint32_t>(command, "--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
-                      "Form of attention maps: padded matrices, or sparse: attentions.N.{row_offsets,keys,values}")
-      ->capture_default_str();
-  command->add_option("--top", arguments->prediction.top, "Print the N likeliest classes or words")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+  const Option tensors =
+      input.Add("--input", &arguments->input, "Read the inputs from a safetensors file instead").Placeholder("FILE");
+  tensors.Excludes("--text").Excludes("--document").Excludes("--file");
+  const Option sounds =
+      input.AddRepeated("--wav", &arguments->sounds, "Audio file instead, RIFF WAVE; '-': standard input")
+          .Placeholder("FILE");
+  sounds.Excludes(tensors).Excludes("--text").Excludes("--document").Excludes("--file");
+  const Option pictures =
+      input.AddRepeated("--image", &arguments->pictures, "Image file instead, PNG or JPEG").Placeholder("FILE");
+  pictures.Excludes(tensors).Excludes(sounds).Excludes("--text").Excludes("--document").Excludes("--file");
+  output.Add("--output", &arguments->output, "With --input: write the results as safetensors to FILE")
+      .Placeholder("FILE");
+  output.AddFlag("--trace", &arguments->trace, "With --input: also output hidden_states.N and attentions.N");
+  output
+      .AddRepeated("--values", &arguments->values,
+                   "With --input: also output values and attention operations of this name; * matches anything")
+      .Placeholder("NAME");
+  output
+      .AddChoice<uint32_t>("--taps", &arguments->taps, {{"dense", FOVEA_TAP_DENSE}, {"sparse", FOVEA_TAP_SPARSE}},
+                           "Form of attention maps: padded matrices, or sparse: attentions.N.{row_offsets,keys,values}")
+      .ShowDefault();
+  output.Add("--top", &arguments->prediction.top, "Print the N likeliest classes or words")
+      .Range(1, 1000000)
+      .ShowDefault();
   AddDimensions(command, &arguments->prediction.dimensions);
-  command->add_flag("--sparse", arguments->prediction.sparse,
-                    "Print a masked language model's sparse word weights (SPLADE)");
-  AddChoice<bool>(command, "--tags", &arguments->prediction.tokens, {{"spans", false}, {"tokens", true}},
-                  "Print tagged spans of the text, or the tag of each token")
-      ->capture_default_str();
-  AddChoice<Aggregation>(command, "--aggregate", &arguments->prediction.aggregation,
-                         {{"simple", Aggregation::kSimple},
-                          {"first", Aggregation::kFirst},
-                          {"average", Aggregation::kAverage},
-                          {"max", Aggregation::kMax}},
-                         "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
-                         "tokens' probabilities, or of the token with the highest probability (max)")
-      ->capture_default_str();
+  output.AddFlag("--sparse", &arguments->prediction.sparse,
+                 "Print a masked language model's sparse word weights (SPLADE)");
+  output
+      .AddChoice<bool>("--tags", &arguments->prediction.tokens, {{"spans", false}, {"tokens", true}},
+                       "Print tagged spans of the text, or the tag of each token")
+      .ShowDefault();
+  output
+      .AddChoice<Aggregation>("--aggregate", &arguments->prediction.aggregation,
+                              {{"simple", Aggregation::kSimple},
+                               {"first", Aggregation::kFirst},
+                               {"average", Aggregation::kAverage},
+                               {"max", Aggregation::kMax}},
+                              "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
+                              "tokens' probabilities, or of the token with the highest probability (max)")
+      .ShowDefault();
   AddMaxLength(command, &arguments->max_length);
-  command
-      ->add_option("--explain", arguments->explain,
-                   "Print N sentences and words with the largest attention pooling weights; 0: none")
-      ->capture_default_str();
-  command->add_flag("--wrapped", arguments->wrapped,
-                    "Lines of documents are wrapped; without it each line ends a sentence");
+  output
+      .Add("--explain", &arguments->explain,
+           "Print N sentences and words with the largest attention pooling weights; 0: none")
+      .ShowDefault();
+  input.AddFlag("--wrapped", &arguments->wrapped,
+                "Lines of documents are wrapped; without it each line ends a sentence");
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Texts, sounds and images give classes, tagged spans, words for the mask token or embeddings, depending on the
 task of the model. A document model reads a text sentence by sentence; the output names the sentences and words that
 its class is due to.
@@ -239,7 +243,7 @@ Examples:
   fovea run model.fovea --wav yes.wav
   fovea run model.fovea --image cat.jpg --image dog.png --top 3
   fovea run model.fovea --input in.safetensors --output out.safetensors --trace)");
-  command->callback([=] {
+  command.Runs([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
     if (!arguments->pictures.empty()) return RunPictureFiles(*arguments, console);

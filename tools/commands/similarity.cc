@@ -1,7 +1,6 @@
 // fovea similarity: cosines between texts, between images, or between images and texts.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -117,25 +116,28 @@ void Similarity(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddSimilarity(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("similarity", "Compare the embeddings of texts and images");
+void AddSimilarity(Command app, Console* console) {
+  const Command command = app.AddCommand("similarity", "Compare the embeddings of texts and images");
+  const Options input = command.Under(Heading::kInput);
+  const Options model = command.Under(Heading::kModel);
+  const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  AddRepeated(command, "--image", &arguments->pictures, "Image file, PNG or JPEG, to compare with the texts")
-      ->type_name("FILE");
-  command->add_option("--image-model", arguments->picture_model, "Embed the images with this blob; default: BLOB")
-      ->type_name("BLOB");
-  AddRepeated(command, "--prompt", &arguments->prompts,
-              "Template whose {} is replaced by each text; of several, the mean embedding is used")
-      ->type_name("TEXT");
-  command->add_option("--top", arguments->top, "Print the N most similar texts of each image; 0: all")
-      ->capture_default_str();
+  input.AddRepeated("--image", &arguments->pictures, "Image file, PNG or JPEG, to compare with the texts")
+      .Placeholder("FILE");
+  model.Add("--image-model", &arguments->picture_model, "Embed the images with this blob; default: BLOB")
+      .Placeholder("BLOB");
+  input
+      .AddRepeated("--prompt", &arguments->prompts,
+                   "Template whose {} is replaced by each text; of several, the mean embedding is used")
+      .Placeholder("TEXT");
+  output.Add("--top", &arguments->top, "Print the N most similar texts of each image; 0: all").ShowDefault();
   AddProgram(command, &arguments->program);
   AddDimensions(command, &arguments->embedding.dimensions);
   AddWorkers(command, &arguments->embedding.workers);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Compares sentence embeddings or the pooled output of the model, or else the mean of its last hidden states; for
 a masked language model, dot products of its sparse word weights (see fovea run --sparse).
 For an image and texts, a model trained for it also gives the probability of each text: CLIP a softmax over all
@@ -143,7 +145,7 @@ texts, SigLIP a sigmoid for each text.
 Examples:
   fovea similarity model.fovea --text "A cat sleeps" --text "A kitten naps" --text "Stocks fell"
   fovea similarity clip.fovea --image cat.jpg --text cat --text dog --prompt "a photo of a {}")");
-  command->callback([=] { Similarity(*arguments, console); });
+  command.Runs([=] { Similarity(*arguments, console); });
 }
 
 }  // namespace fovea::tools

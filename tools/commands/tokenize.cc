@@ -1,7 +1,6 @@
 // fovea tokenize: the tokens of texts.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -112,21 +111,21 @@ void Tokenize(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddTokenize(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("tokenize", "Show the token ids, pieces and byte ranges of texts");
+void AddTokenize(Command app, Console* console) {
+  const Command command = app.AddCommand("tokenize", "Show the token ids, pieces and byte ranges of texts");
+  const Options chat = command.Under(Heading::kChat);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
   AddMaxLength(command, &arguments->max_length);
-  command
-      ->add_option("--chat", arguments->chat,
-                   "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")
-      ->type_name("NAME");
+  chat.Add("--chat", &arguments->chat,
+           "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")
+      .Placeholder("NAME");
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       "BLOB can also be a directory with tokenizer files.\n"
       "Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");
-  command->callback([=] { Tokenize(*arguments, console); });
+  command.Runs([=] { Tokenize(*arguments, console); });
 }
 
 }  // namespace fovea::tools

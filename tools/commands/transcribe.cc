@@ -1,7 +1,6 @@
 // fovea transcribe: speech recognition on audio files.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -64,9 +63,9 @@ const char* const kOfTimes[] = {"--temperatures", "--compression-ratio-threshold
                                 "--no-speech-threshold", "--seed"};
 
 template <size_t kCount>
-void Refuse(const CLI::App& command, const char* const (&options)[kCount], const std::string& why) {
+void Refuse(Command command, const char* const (&options)[kCount], const std::string& why) {
   for (const char* option : options) {
-    if (command.count(option) != 0) Fail("{} cannot be combined with {}; leave it out", option, why);
+    if (command.Given(option)) Fail("{} cannot be combined with {}; leave it out", option, why);
   }
 }
 
@@ -124,9 +123,9 @@ void TakeFiles(const std::vector<std::string>& paths, const SoundInput& input, W
   worker->EndBatch(input);
 }
 
-class Command {
+class Transcriber {
  public:
-  Command(const Arguments& arguments, const CLI::App& command, Console* console)
+  Transcriber(const Arguments& arguments, Command command, Console* console)
       : arguments_(arguments),
         command_(command),
         console_(console),
@@ -213,13 +212,13 @@ class Command {
   }
 
   const Arguments& arguments_;
-  const CLI::App& command_;
+  const Command command_;
   Console* const console_;
   const Model model_;
   TranscriptWriter writer_;
 };
 
-void Run(Arguments arguments, const CLI::App& command, Console* console) {
+void Run(Arguments arguments, Command command, Console* console) {
   if (arguments.sounds.empty() && arguments.features.empty()) Fail("no input; give --wav or --input");
   if (arguments.json) arguments.format = TranscriptFormat::kJson;
   const bool json = arguments.format == TranscriptFormat::kJson;
@@ -229,105 +228,97 @@ void Run(Arguments arguments, const CLI::App& command, Console* console) {
     if (arguments.times == Times::kNone) arguments.times = Times::kUsual;
   }
   const Interrupt interrupt;
-  Command(arguments, command, console).Run();
+  Transcriber(arguments, command, console).Run();
   if (Interrupt::Happened()) console->status = kExitInterrupted;
 }
 
-// An option whose value is a number, or "none" for no limit.
-CLI::Option* AddThreshold(CLI::App* command, const std::string& option, std::optional<double>* value,
-                          const std::string& help) {
-  const auto read = [=](const std::string& given) {
-    if (given == "none") return value->reset();
-    double number = 0;
-    if (!CLI::detail::lexical_cast(given, number)) throw CLI::ValidationError(option, given + " is not a number");
-    *value = number;
-  };
-  return command->add_option_function<std::string>(option, read, fmt::format("{}; none: no limit [{}]", help, **value))
-      ->type_name("NUMBER");
-}
-
-void AddLong(CLI::App* command, Arguments* arguments) {
+void AddLong(Command command, Arguments* arguments) {
+  const Options long_files = command.Under(Heading::kLongFiles);
   LongSpeechOptions* const listening = &arguments->listening;
-  AddChoice<std::optional<bool>>(
-      command, "--cut", &arguments->at_times, {{"times", true}, {"clips", false}},
-      "Cut long files at the timestamps that the model generates (default if it does), or into consecutive "
-      "clips without timestamps")
-      ->type_name("WHERE");
-  AddChoice<std::optional<bool>>(
-      command, "--condition-on-previous", &arguments->previous, {{"on", true}, {"off", false}},
-      "Prompt the model with its previous text of the file; default with --cut times, if the "
-      "model supports it. Clips then run one by one")
-      ->type_name("WHETHER");
-  command
-      ->add_option("--temperatures", listening->temperatures,
-                   "With --cut times: temperatures to try in this order until a text passes the thresholds")
-      ->delimiter(',')
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str();
-  AddThreshold(command, "--compression-ratio-threshold", &listening->compression_ratio,
-               "Reject a text whose compression ratio is above X: it repeats itself");
-  AddThreshold(command, "--logprob-threshold", &listening->log_probability,
-               "Reject a text whose mean log-probability of tokens is below X");
-  AddThreshold(command, "--no-speech-threshold", &listening->no_speech,
-               "Treat a rejected window as silence if the no-speech probability is above X");
-  command
-      ->add_option("--seed", arguments->generation.request.sampling.seed, "Seed of the random numbers for temperatures")
-      ->check(CLI::NonNegativeNumber);
+  long_files
+      .AddChoice<std::optional<bool>>(
+          "--cut", &arguments->at_times, {{"times", true}, {"clips", false}},
+          "Cut long files at the timestamps that the model generates (default if it does), or into consecutive "
+          "clips without timestamps")
+      .Placeholder("WHERE");
+  long_files
+      .AddChoice<std::optional<bool>>(
+          "--condition-on-previous", &arguments->previous, {{"on", true}, {"off", false}},
+          "Prompt the model with its previous text of the file; default with --cut times, if the "
+          "model supports it. Clips then run one by one")
+      .Placeholder("WHETHER");
+  long_files
+      .Add("--temperatures", &listening->temperatures,
+           "With --cut times: temperatures to try in this order until a text passes the thresholds")
+      .Commas()
+      .Range(0.0, 1e6)
+      .ShowDefault();
+  long_files.AddLimit("--compression-ratio-threshold", &listening->compression_ratio,
+                      "Reject a text whose compression ratio is above X: it repeats itself");
+  long_files.AddLimit("--logprob-threshold", &listening->log_probability,
+                      "Reject a text whose mean log-probability of tokens is below X");
+  long_files.AddLimit("--no-speech-threshold", &listening->no_speech,
+                      "Treat a rejected window as silence if the no-speech probability is above X");
+  long_files.Add("--seed", &arguments->generation.request.sampling.seed, "Seed of the random numbers for temperatures")
+      .NonNegative();
 }
 
 }  // namespace
 
-void AddTranscribe(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("transcribe", "Transcribe or translate speech in audio files");
+void AddTranscribe(Command app, Console* console) {
+  const Command command = app.AddCommand("transcribe", "Transcribe or translate speech in audio files");
+  const Options input = command.Under(Heading::kInput);
+  const Options long_files = command.Under(Heading::kLongFiles);
+  const Options output = command.Under(Heading::kOutput);
+  const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  CLI::Option* sounds = AddRepeated(command, "--wav", &arguments->sounds, "Audio file, RIFF WAVE; '-': standard input")
-                            ->type_name("FILE");
-  command->add_option("--input", arguments->features, "Read the encoder's inputs from a safetensors file instead")
-      ->type_name("FILE")
-      ->excludes(sounds);
-  command
-      ->add_option("--language", arguments->task.language,
-                   "Language of the speech, by the model's name for it: en, de, ...; default: detected by the model")
-      ->type_name("NAME");
-  command->add_option("--task", arguments->task.task, "transcribe, or translate into English")
-      ->check(CLI::IsMember({"transcribe", "translate"}));
+  const Option sounds =
+      input.AddRepeated("--wav", &arguments->sounds, "Audio file, RIFF WAVE; '-': standard input").Placeholder("FILE");
+  input.Add("--input", &arguments->features, "Read the encoder's inputs from a safetensors file instead")
+      .Placeholder("FILE")
+      .Excludes(sounds);
+  input
+      .Add("--language", &arguments->task.language,
+           "Language of the speech, by the model's name for it: en, de, ...; default: detected by the model")
+      .Placeholder("NAME");
+  input.Add("--task", &arguments->task.task, "transcribe, or translate into English")
+      .OneOf({"transcribe", "translate"});
   AddLong(command, arguments.get());
-  command
-      ->add_option(
-          "--chunk,--chunk-length", arguments->frames.chunk,
-          "Without timestamps: split longer files into overlapping chunks of X seconds, or the model's maximum "
-          "if less; 0: the model's maximum")
-      ->check(CLI::Range(0.0, 1e5))
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  command
-      ->add_option("--stride,--stride-length", arguments->frames.strides,
-                   "Seconds by which chunks overlap, at both ends or left and right; "
-                   "default: a sixth of a chunk")
-      ->check(CLI::Range(0.0, 1e5))
-      ->expected(1, 2)
-      ->type_name("SECONDS");
-  AddChoice<Times>(command, "--times", &arguments->times,
-                   {{"", Times::kUsual}, {"segment", Times::kSegment}, {"word", Times::kWord}},
-                   "Print a line for each segment or word with its start and end in seconds; default: segments, for "
-                   "CTC models words")
-      ->expected(0, 1)
-      ->type_name("[OF]");
-  AddChoice<TranscriptFormat>(command, "--format", &arguments->format,
-                              {{"text", TranscriptFormat::kText},
-                               {"srt", TranscriptFormat::kSrt},
-                               {"vtt", TranscriptFormat::kVtt},
-                               {"json", TranscriptFormat::kJson}},
-                              "Write text, JSON, or subtitles of one file (srt, vtt)")
-      ->type_name("FORMAT");
-  command
-      ->add_option("--batch-size", arguments->batch_size,
-                   "Run N files or clips at a time; default: 8, for CTC models 1")
-      ->check(CLI::Range(1, 4096));
+  long_files
+      .Add("--chunk,--chunk-length", &arguments->frames.chunk,
+           "Without timestamps: split longer files into overlapping chunks of X seconds, or the model's maximum "
+           "if less; 0: the model's maximum")
+      .Range(0.0, 1e5)
+      .Placeholder("SECONDS")
+      .ShowDefault();
+  long_files
+      .Add("--stride,--stride-length", &arguments->frames.strides,
+           "Seconds by which chunks overlap, at both ends or left and right; "
+           "default: a sixth of a chunk")
+      .Range(0.0, 1e5)
+      .Count(1, 2)
+      .Placeholder("SECONDS");
+  output
+      .AddChoice<Times>(
+          "--times", &arguments->times, {{"", Times::kUsual}, {"segment", Times::kSegment}, {"word", Times::kWord}},
+          "Print a line for each segment or word with its start and end in seconds; default: segments, for "
+          "CTC models words")
+      .Count(0, 1)
+      .Placeholder("[OF]");
+  output
+      .AddChoice<TranscriptFormat>("--format", &arguments->format,
+                                   {{"text", TranscriptFormat::kText},
+                                    {"srt", TranscriptFormat::kSrt},
+                                    {"vtt", TranscriptFormat::kVtt},
+                                    {"json", TranscriptFormat::kJson}},
+                                   "Write text, JSON, or subtitles of one file (srt, vtt)")
+      .Placeholder("FORMAT");
+  machine.Add("--batch-size", &arguments->batch_size, "Run N files or clips at a time; default: 8, for CTC models 1")
+      .Range(1, 4096);
   arguments->generation.AddSearch(command);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Prints one line for each file. A model that generates timestamps (Whisper) reads a long file window by window;
 a window begins where the text of the one before was finished. Other models read longer files in consecutive clips,
 which may split a word; CTC models read overlapping chunks, so that no word is split.
@@ -338,7 +329,7 @@ Examples:
   fovea transcribe whisper.fovea --wav talk.wav --format srt
   fovea transcribe whisper.fovea --language de --task translate --wav rede.wav --times word
   fovea transcribe wav2vec2.fovea --wav talk.wav --times)");
-  command->callback([=] { Run(*arguments, *command, console); });
+  command.Runs([=] { Run(*arguments, command, console); });
 }
 
 }  // namespace fovea::tools

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -158,44 +157,43 @@ void Run(const Arguments& arguments, Console* console) {
 
 }  // namespace
 
-void AddTranslate(CLI::App* app, Console* console) {
-  CLI::App* command =
-      app->add_subcommand("translate", "Translate lines, or transform them with an encoder-decoder model");
+void AddTranslate(Command app, Console* console) {
+  const Command command =
+      app.AddCommand("translate", "Translate lines, or transform them with an encoder-decoder model");
+  const Options input = command.Under(Heading::kInput);
+  const Options generation = command.Under(Heading::kGeneration);
+  const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  CLI::Option* text = AddRepeated(command, "--text", &arguments->texts, "A text to translate")->type_name("TEXT");
-  command->add_option("--file", arguments->file, "File with one text per line; default: '-', standard input")
-      ->type_name("FILE")
-      ->excludes(text);
-  command->add_option("--batch-size", arguments->batch_size, "Translate N texts at a time")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  command
-      ->add_option("--source-language", arguments->languages.source,
-                   "Source language, by the model's name for it: en_XX, eng_Latn, en, ...")
-      ->type_name("NAME");
-  command->add_option("--target-language", arguments->languages.target, "Target language, by the model's name for it")
-      ->type_name("NAME");
-  command
-      ->add_option("--source-prefix", arguments->languages.prefix, "Prepend TEXT to each text: the task prefix of T5")
-      ->type_name("TEXT");
-  command
-      ->add_option("--task", arguments->task,
-                   "Use the prefix and search settings of this task of the model, such as translation_en_to_de")
-      ->type_name("NAME");
-  command->add_option("--target-prefix", arguments->target_prefix, "Begin each translation with TEXT")
-      ->type_name("TEXT");
+  const Option text = input.AddRepeated("--text", &arguments->texts, "A text to translate").Placeholder("TEXT");
+  input.Add("--file", &arguments->file, "File with one text per line; default: '-', standard input")
+      .Placeholder("FILE")
+      .Excludes(text);
+  machine.Add("--batch-size", &arguments->batch_size, "Translate N texts at a time").Range(1, 4096).ShowDefault();
+  input
+      .Add("--source-language", &arguments->languages.source,
+           "Source language, by the model's name for it: en_XX, eng_Latn, en, ...")
+      .Placeholder("NAME");
+  input.Add("--target-language", &arguments->languages.target, "Target language, by the model's name for it")
+      .Placeholder("NAME");
+  input.Add("--source-prefix", &arguments->languages.prefix, "Prepend TEXT to each text: the task prefix of T5")
+      .Placeholder("TEXT");
+  input
+      .Add("--task", &arguments->task,
+           "Use the prefix and search settings of this task of the model, such as translation_en_to_de")
+      .Placeholder("NAME");
+  generation.Add("--target-prefix", &arguments->target_prefix, "Begin each translation with TEXT").Placeholder("TEXT");
   arguments->generation.AddSearch(command);
   arguments->generation.AddScoring(command);
   AddJson(command, &arguments->json);
-  command->footer(
+  command.Footer(
       R"(Prints one line for each line read, in the same order; an empty line stays empty. The number of beams is that
 of the model's authors unless --beams is given. --hypotheses N also prints the other hypotheses with their scores.
 Examples:
   fovea translate marian.fovea < german.txt > english.txt
   fovea translate mbart.fovea --source-language en_XX --target-language de_DE --text "A blue house."
   fovea translate t5.fovea --source-prefix "translate English to German: " --file english.txt)");
-  command->callback([=] { Run(*arguments, console); });
+  command.Runs([=] { Run(*arguments, console); });
 }
 
 }  // namespace fovea::tools

@@ -1,7 +1,6 @@
 // fovea verify: checks that a blob is complete and well-formed.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "fovea/model.h"
@@ -13,12 +12,12 @@
 
 namespace fovea::tools {
 
-void AddVerify(CLI::App* app, Console* console) {
-  CLI::App* command = app->add_subcommand("verify", "Check a blob: checksum, sections, records, shapes, tokenizer");
+void AddVerify(Command app, Console* console) {
+  const Command command = app.AddCommand("verify", "Check a blob: checksum, sections, records, shapes, tokenizer");
   auto path = std::make_shared<std::string>();
   AddBlob(command, path.get());
-  command->footer("Example:\n  fovea verify model.fovea");
-  command->callback([=] {
+  command.Footer("Example:\n  fovea verify model.fovea");
+  command.Runs([=] {
     const MappedFile file(*path);
     if (file.size() == 0) Fail("{}: the file is empty", *path);
     fovea_error error = {};
