@@ -11,8 +11,29 @@ foreach(header IN ITEMS nlohmann/json.hpp CLI/CLI.hpp fmt/format.h stb/stb_image
   string(TOUPPER FOVEA_${folder}_INCLUDE variable)
   find_path(${variable} ${header} PATHS /usr/include NO_CMAKE_FIND_ROOT_PATH REQUIRED)
   mark_as_advanced(${variable})
-  file(CREATE_LINK ${${variable}}/${folder} ${header_folder}/${folder} SYMBOLIC)
+  if(NOT folder STREQUAL nlohmann)
+    file(CREATE_LINK ${${variable}}/${folder} ${header_folder}/${folder} SYMBOLIC)
+  endif()
 endforeach()
+
+# The header of nlohmann/json defines the literal ""_json, which parses. It is no template, so every file that includes
+# the header would instantiate the parser for it: a fifth of what the compiler does for the header. Here the literal is
+# only declared, if the header defines it as version 3.11 does. The other headers are links.
+set(json_folder ${header_folder}/nlohmann)
+if(IS_SYMLINK ${json_folder})
+  file(REMOVE ${json_folder})  # as it was in older build folders
+endif()
+file(MAKE_DIRECTORY ${json_folder})
+file(GLOB headers RELATIVE ${FOVEA_NLOHMANN_INCLUDE}/nlohmann ${FOVEA_NLOHMANN_INCLUDE}/nlohmann/*)
+list(REMOVE_ITEM headers json.hpp)
+foreach(header IN LISTS headers)
+  file(CREATE_LINK ${FOVEA_NLOHMANN_INCLUDE}/nlohmann/${header} ${json_folder}/${header} SYMBOLIC)
+endforeach()
+file(READ ${FOVEA_NLOHMANN_INCLUDE}/nlohmann/json.hpp json_header)
+string(REGEX REPLACE "(_json\\([^\n]*\\))\n{\n *return nlohmann::json::parse\\(s, s \\+ n\\);\n}" "\\1;"
+  json_header "${json_header}")
+file(WRITE ${json_folder}/json.new "${json_header}")
+file(COPY_FILE ${json_folder}/json.new ${json_folder}/json.hpp ONLY_IF_DIFFERENT)
 target_include_directories(fovea_tool_dependencies SYSTEM INTERFACE ${header_folder})
 
 # fmt is compiled once from its headers, instead of in each file that formats text.

@@ -10,6 +10,7 @@
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/op_codes.h"
 #include "runtime/blob/operands.h"
+#include "runtime/ops/attention_records.h"
 
 namespace fovea {
 namespace {

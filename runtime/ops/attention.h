@@ -4,9 +4,7 @@
 
 #include "runtime/attention/attention.h"
 #include "runtime/attention/features.h"
-#include "runtime/blob/attributes.h"
 #include "runtime/blob/format.h"
-#include "runtime/blob/operands.h"
 #include "runtime/ops/op.h"
 
 namespace fovea {
@@ -38,8 +36,6 @@ AttentionFeatures FeaturesOf(const AttentionOp&);
 // Null for other operations.
 const AttentionOp* AsAttention(const Op&);
 
-// For operations with the inputs, tensors and attributes of attention: lowers everything except the output.
-Status LowerAttention(const OpView&, Reporter&, AttentionOp*);
 // Fills the parts of a call that follow from a tile's rows, heads and inputs: everything except the destinations of
 // outputs and attention maps. `above` is memory for the segments of the spaces above the queries' space.
 void SetAttentionCall(const AttentionOp&, const OpRun&, Segments (&above)[kMaxSpaceDepth], AttentionCall*);
@@ -47,25 +43,6 @@ void SetAttentionCall(const AttentionOp&, const OpRun&, Segments (&above)[kMaxSp
 void PlaceAttention(const AttentionOp&, uint32_t tile_rows, void* memory);
 // Limits a segment's keys to the entries of a pair bias.
 SegmentLimit KeyLimit(const AttentionOp&);
-
-inline constexpr uint32_t kAttentionInputs = kOperandsOf<OpCode::kAttention>.max_inputs;
-static_assert(kAttentionInputs <= kMaxFormerInputs, "");
-// OpDef::former_inputs
-Status FormerAttentionInputs(const OpView&, Reporter&, uint32_t* inputs, uint32_t* count);
-
-#define FOVEA_NUMBER(part, field, Name, least, most) Attribute::k##Name,
-#define FOVEA_REAL(part, field, Name) Attribute::k##Name,
-#define FOVEA_FLAG(part, field, Name) Attribute::k##Name,
-#define FOVEA_CHOICE(part, field, Name, Enum) Attribute::k##Name,
-inline constexpr Attribute kAttentionAttributes[] = {
-#include "runtime/blob/attention_fields.inc"
-    Attribute::kHeads,   Attribute::kKvHeads,  Attribute::kScale,        Attribute::kPattern,
-    Attribute::kLeft,    Attribute::kRight,    Attribute::kLayoutByHead, Attribute::kGlobalKeys,
-    Attribute::kKeyBias, Attribute::kPairBias, Attribute::kSummaries,    Attribute::kRowCoordinates};
-#undef FOVEA_NUMBER
-#undef FOVEA_REAL
-#undef FOVEA_FLAG
-#undef FOVEA_CHOICE
 
 }  // namespace fovea
 

@@ -6,7 +6,7 @@
 
 #include "runtime/attention/tap.h"
 #include "runtime/blob/operands.h"
-#include "runtime/ops/attention.h"
+#include "runtime/ops/attention_records.h"
 
 namespace fovea {
 namespace {

@@ -16,7 +16,6 @@
 #include "ports/thread_runner.h"
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/support/model_builder.h"
 
 namespace fovea::test {
@@ -48,19 +47,19 @@ struct Decoder {
     const uint32_t table = tensor(shape.vocabulary, shape.width, weights), turns = tensor(8192, head, DType::kF32);
     bytes -= size_t{8192} * head * sizeof(float);
     b.Input("ids", tokens, 1, DType::kI32);
-    uint32_t x = b.Op(OpCode::kEmbed, {0}, {table}, tokens, shape.width);
+    uint32_t x = b.Op("embed", {0}, {table}, tokens, shape.width);
     const auto linear = [&](uint32_t in, uint32_t from, uint32_t to) {
-      return b.Op(OpCode::kLinear, {in}, {tensor(to, from, weights), kBlobNone}, tokens, to);
+      return b.Op("linear", {in}, {tensor(to, from, weights), kBlobNone}, tokens, to);
     };
     const auto norm = [&](uint32_t in, uint32_t space) {
-      return b.Op(OpCode::kNorm, {in}, {b.Tensor(1, shape.width, std::vector<float>(shape.width, 1.0f))}, space,
-                  shape.width, {{Attribute::kKind, 1}, {Attribute::kEpsilon, 1e-5}});
+      return b.Op("norm", {in}, {b.Tensor(1, shape.width, std::vector<float>(shape.width, 1.0f))}, space, shape.width,
+                  {{Attribute::kKind, 1}, {Attribute::kEpsilon, 1e-5}});
     };
     const auto turned = [&](uint32_t in, uint32_t heads) {
-      return b.Op(OpCode::kRotate, {in}, {turns}, tokens, heads * head, {{Attribute::kHeads, heads}});
+      return b.Op("rotate", {in}, {turns}, tokens, heads * head, {{Attribute::kHeads, heads}});
     };
     const auto appended = [&](uint32_t in) {
-      return b.Op(OpCode::kAppend, {in}, {}, kept, kv_width,
+      return b.Op("append", {in}, {}, kept, kv_width,
                   {{Attribute::kType, static_cast<double>(stored)}, {Attribute::kHeads, shape.kv_heads}});
     };
     for (uint32_t i = 0; i < shape.layers; ++i) {
@@ -69,18 +68,18 @@ struct Decoder {
       const uint32_t k = appended(turned(linear(n, shape.width, kv_width), shape.kv_heads));
       const uint32_t v = appended(linear(n, shape.width, kv_width));
       const uint32_t a =
-          b.Op(OpCode::kAttention, {q, k, v}, {}, tokens, shape.width,
+          b.Op("attention", {q, k, v}, {}, tokens, shape.width,
                {{Attribute::kHeads, shape.heads}, {Attribute::kKvHeads, shape.kv_heads}, {Attribute::kCausal, 1}});
-      x = b.Op(OpCode::kAdd, {x, linear(a, shape.width, shape.width)}, {}, tokens, shape.width);
+      x = b.Op("add", {x, linear(a, shape.width, shape.width)}, {}, tokens, shape.width);
       const uint32_t m = norm(x, tokens);
       const uint32_t gate = linear(m, shape.width, shape.ffn), up = linear(m, shape.width, shape.ffn);
-      const uint32_t wide = b.Op(OpCode::kGate, {gate, up}, {}, tokens, shape.ffn,
+      const uint32_t wide = b.Op("gate", {gate, up}, {}, tokens, shape.ffn,
                                  {{Attribute::kActivation, static_cast<double>(Activation::kSilu)}});
-      x = b.Op(OpCode::kAdd, {x, linear(wide, shape.ffn, shape.width)}, {}, tokens, shape.width);
+      x = b.Op("add", {x, linear(wide, shape.ffn, shape.width)}, {}, tokens, shape.width);
     }
-    const uint32_t last = b.Op(OpCode::kPool, {norm(x, tokens)}, {}, texts, shape.width,
+    const uint32_t last = b.Op("pool", {norm(x, tokens)}, {}, texts, shape.width,
                                {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
-    b.Op(OpCode::kLinear, {last}, {table, kBlobNone}, texts, shape.vocabulary, {}, "scores", ValueRole::kOutput);
+    b.Op("linear", {last}, {table, kBlobNone}, texts, shape.vocabulary, {}, "scores", ValueRole::kOutput);
     model = std::make_unique<TestModel>(b.Blob());
   }
 

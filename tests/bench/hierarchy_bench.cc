@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/support/two_levels.h"
 
 namespace fovea::test {
@@ -38,13 +37,13 @@ void KeepOneRowInTen(benchmark::State& state) {
   ModelBuilder b;
   const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
   const uint32_t some = b.SelectedSpace("some", tokens, kept), x = b.Input("x", tokens, kSize.width);
-  const uint32_t middle = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(32, kSize.width, DType::kI8)}, tokens, 32,
-                               {{Attribute::kActivation, 1}});
-  const uint32_t relevance = b.Op(OpCode::kLinear, {middle}, {b.RandomTensor(1, 32)}, tokens, 1);
+  const uint32_t middle =
+      b.Op("linear", {x}, {b.RandomTensor(32, kSize.width, DType::kI8)}, tokens, 32, {{Attribute::kActivation, 1}});
+  const uint32_t relevance = b.Op("linear", {middle}, {b.RandomTensor(1, 32)}, tokens, 1);
   uint32_t space = tokens, y = x;
   if (state.range(0) != kAll) {
-    const uint32_t chosen = b.Op(OpCode::kSelect, {relevance}, {}, some, 1, {{Attribute::kKind, 2}});
-    y = b.Op(OpCode::kGather, {x, chosen}, {}, some, kSize.width);
+    const uint32_t chosen = b.Op("select", {relevance}, {}, some, 1, {{Attribute::kKind, 2}});
+    y = b.Op("gather", {x, chosen}, {}, some, kSize.width);
     space = some;
   } else {
     b.SetOutput(relevance);
@@ -52,7 +51,7 @@ void KeepOneRowInTen(benchmark::State& state) {
   for (uint32_t layer = 0; layer < 4 && state.range(0) != kPredictor; ++layer) {
     y = EncoderLayer(b, y, space, DType::kI8, kSize);
   }
-  b.SetOutput(b.Op(OpCode::kPool, {y}, {}, texts, kSize.width, {{Attribute::kKind, 2}}));
+  b.SetOutput(b.Op("pool", {y}, {}, texts, kSize.width, {{Attribute::kKind, 2}}));
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, rows, 0}};
   TestSession session(model, Options(limits));

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/base/fail.h"
@@ -73,7 +72,7 @@ BlobProgram Cast(DType type, const std::string& operations) {
 size_t Casts(const BlobProgram& program) {
   return static_cast<size_t>(
       std::count_if(program.operations.begin(), program.operations.end(),
-                    [](const BlobOperation& o) { return o.code == static_cast<uint32_t>(OpCode::kCast); }));
+                    [](const BlobOperation& o) { return o.code == test::OperationCode("cast"); }));
 }
 
 TEST(CastKeys, OnlyWhatAttentionAloneReads) {
@@ -152,7 +151,7 @@ std::vector<uint32_t> ProductsOf(DType type, const std::string& operations) {
   SetProducts(type, model.content.programs[0]);
   std::vector<uint32_t> said;
   for (const BlobOperation& operation : model.content.programs[0].operations) {
-    if (operation.code != static_cast<uint32_t>(OpCode::kAttention)) continue;
+    if (operation.code != test::OperationCode("attention")) continue;
     said.push_back(0);
     for (const AttributeRecord& attribute : operation.attributes) {
       if (attribute.key == static_cast<uint32_t>(Attribute::kProducts)) said.back() = attribute.bits;

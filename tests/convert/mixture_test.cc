@@ -4,8 +4,8 @@
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/convert/architecture_support.h"
+#include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/measure/synthetic_batch.h"
 #include "tools/model/batch.h"
@@ -15,11 +15,12 @@ namespace {
 
 using test::ReadOperation;
 
-std::vector<ReadOperation> OperationsOf(const std::vector<uint8_t>& blob, OpCode code) {
+std::vector<ReadOperation> OperationsOf(const std::vector<uint8_t>& blob, const char* op) {
   const test::ReadBlob read = test::SecondReader(blob);
+  const uint32_t code = test::OperationCode(op);
   std::vector<ReadOperation> found;
   for (const ReadOperation& operation : read.programs[0].operations) {
-    if (operation.code == static_cast<uint32_t>(code)) found.push_back(operation);
+    if (operation.code == code) found.push_back(operation);
   }
   return found;
 }
@@ -59,7 +60,7 @@ TEST_F(Mixtures, SharesOfTheChosenOrOfAll) {
     Copy(c.golden);
     Change(c.changes);
     size_t sums = 0;
-    for (const ReadOperation& operation : OperationsOf(Blob(), OpCode::kExperts)) {
+    for (const ReadOperation& operation : OperationsOf(Blob(), "experts")) {
       EXPECT_EQ(BitsOf(operation, Attribute::kTopK), 2u);
       const auto kind = static_cast<ExpertsKind>(BitsOf(operation, Attribute::kKind));
       if (kind == ExpertsKind::kApart) continue;
@@ -110,7 +111,7 @@ TEST_F(Mixtures, ActivationsBiasesAndWindows) {
     Copy(golden);
     Change(R"({"hidden_act": "gelu"})");
     size_t gates = 0;
-    for (const ReadOperation& gate : OperationsOf(Blob(), OpCode::kGate)) {
+    for (const ReadOperation& gate : OperationsOf(Blob(), "gate")) {
       const auto activation = static_cast<Activation>(BitsOf(gate, Attribute::kActivation));
       if (activation == Activation::kSigmoid) continue;  // the shared expert's gate
       EXPECT_EQ(activation, Activation::kGelu) << golden;
@@ -137,7 +138,7 @@ TEST_F(Mixtures, ActivationsBiasesAndWindows) {
   ExpectRefused("qkv_bias", R"({"qkv_bias": false})");
 
   const auto windows = [&](uint32_t left) {
-    for (const ReadOperation& attention : OperationsOf(Blob(), OpCode::kAttention)) {
+    for (const ReadOperation& attention : OperationsOf(Blob(), "attention")) {
       EXPECT_EQ(BitsOf(attention, Attribute::kLeft, UINT32_MAX), left);
     }
   };
@@ -154,15 +155,15 @@ TEST_F(Mixtures, ActivationsBiasesAndWindows) {
 // Queries, keys and values of OLMoE may be bounded, before they turn.
 TEST_F(Mixtures, ClippedProjections) {
   Copy("olmoe");
-  EXPECT_TRUE(OperationsOf(Blob(), OpCode::kActivate).empty());
+  EXPECT_TRUE(OperationsOf(Blob(), "activate").empty());
   Change(R"({"clip_qkv": 0.5})");
-  const std::vector<ReadOperation> bounds = OperationsOf(Blob(), OpCode::kActivate);
+  const std::vector<ReadOperation> bounds = OperationsOf(Blob(), "activate");
   ASSERT_EQ(bounds.size(), 6u);
   for (const ReadOperation& bound : bounds) {
     EXPECT_EQ(RealOf(bound, Attribute::kLimit), 0.5f);
     EXPECT_EQ(BitsOf(bound, Attribute::kActivation), 0u);
   }
-  EXPECT_EQ(OperationsOf(Blob(), OpCode::kRotate)[0].inputs[0], bounds[0].output);
+  EXPECT_EQ(OperationsOf(Blob(), "rotate")[0].inputs[0], bounds[0].output);
   ExpectRefused("clip_qkv", R"({"clip_qkv": -1.0})");
 }
 

@@ -5,7 +5,6 @@
 
 #include "ports/thread_runner.h"
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/fuzz/blob_mutate.h"
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/harness.h"
@@ -99,8 +98,8 @@ tools::BlobContent ManyLayers() {
   const uint32_t texts = b.Space("texts");
   uint32_t x = b.Input("x", texts, 4);
   for (int i = 0; i < 3000; ++i) {
-    x = b.Op(OpCode::kLinear, {x}, {b.RandomTensor(4, 4)}, texts, 4);
-    x = b.Op(OpCode::kScale, {x}, {}, texts, 4);
+    x = b.Op("linear", {x}, {b.RandomTensor(4, 4)}, texts, 4);
+    x = b.Op("scale", {x}, {}, texts, 4);
   }
   b.SetOutput(x);
   b.content().packed = test::PackedOf(test::TestModel(b.Blob()));

@@ -7,7 +7,6 @@
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/generate/plain_beams.h"
 #include "tests/support/cached_decoder.h"
 
@@ -45,24 +44,22 @@ inline AlignedBytes SourceDecoder::Build() {
   const uint32_t table = b.RandomTensor(kVocabulary, kWidth, DType::kF32, 1.0f);
   const auto weight = [&](uint32_t rows) { return b.RandomTensor(rows, kWidth, DType::kF32, 0.4f); };
   source_ids = b.Input("input_ids", source, 1, DType::kI32);
-  const uint32_t rows = b.Op(OpCode::kEmbed, {source_ids}, {table}, source, kWidth);
-  source_keys =
-      b.Op(OpCode::kLinear, {rows}, {weight(kWidth), kBlobNone}, source, kWidth, {}, "keys", ValueRole::kOutput);
+  const uint32_t rows = b.Op("embed", {source_ids}, {table}, source, kWidth);
+  source_keys = b.Op("linear", {rows}, {weight(kWidth), kBlobNone}, source, kWidth, {}, "keys", ValueRole::kOutput);
   b.NextProgram("decode");
   ids = b.Input("ids", tokens, 1, DType::kI32);
   link = decoder_keys = b.Input("source_keys", source, kWidth);
-  uint32_t x = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth);
-  const uint32_t k = b.Op(OpCode::kLinear, {x}, {weight(kWidth), kBlobNone}, tokens, kWidth);
-  const uint32_t stored = b.Op(OpCode::kAppend, {k}, {}, kept, kWidth, {{Attribute::kHeads, 2}});
-  const uint32_t a = b.Op(OpCode::kAttention, {x, stored, stored}, {}, tokens, kWidth,
-                          {{Attribute::kHeads, 2}, {Attribute::kCausal, 1}});
-  const uint32_t c =
-      b.Op(OpCode::kAttention, {a, decoder_keys, decoder_keys}, {}, tokens, kWidth, {{Attribute::kHeads, 2}});
-  x = b.Op(OpCode::kAdd, {x, b.Op(OpCode::kAdd, {a, c}, {}, tokens, kWidth)}, {}, tokens, kWidth);
+  uint32_t x = b.Op("embed", {ids}, {table}, tokens, kWidth);
+  const uint32_t k = b.Op("linear", {x}, {weight(kWidth), kBlobNone}, tokens, kWidth);
+  const uint32_t stored = b.Op("append", {k}, {}, kept, kWidth, {{Attribute::kHeads, 2}});
+  const uint32_t a =
+      b.Op("attention", {x, stored, stored}, {}, tokens, kWidth, {{Attribute::kHeads, 2}, {Attribute::kCausal, 1}});
+  const uint32_t c = b.Op("attention", {a, decoder_keys, decoder_keys}, {}, tokens, kWidth, {{Attribute::kHeads, 2}});
+  x = b.Op("add", {x, b.Op("add", {a, c}, {}, tokens, kWidth)}, {}, tokens, kWidth);
   const uint32_t last =
-      b.Op(OpCode::kPool, {x}, {}, beams, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
-  scores = b.Op(OpCode::kLinear, {last}, {weight(kVocabulary), kBlobNone}, beams, kVocabulary, {}, "scores",
-                ValueRole::kOutput);
+      b.Op("pool", {x}, {}, beams, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
+  scores =
+      b.Op("linear", {last}, {weight(kVocabulary), kBlobNone}, beams, kVocabulary, {}, "scores", ValueRole::kOutput);
   b.content().metadata = {{"generate.token", "ids"},
                           {"generate.scores", "scores"},
                           {"generate.start", "1"},
@@ -132,13 +129,13 @@ struct RecurrentDecoder {
     token = b.Input("token", texts, 1, DType::kI32);
     const uint32_t state = b.Input("state", texts, kWidth);
     const uint32_t table = b.RandomTensor(kVocabulary, kWidth, DType::kF32, 1.0f);
-    const uint32_t e = b.Op(OpCode::kEmbed, {token}, {table}, texts, kWidth);
-    const uint32_t both = b.Op(OpCode::kConcat, {e, state}, {}, texts, 2 * kWidth);
+    const uint32_t e = b.Op("embed", {token}, {table}, texts, kWidth);
+    const uint32_t both = b.Op("concat", {e, state}, {}, texts, 2 * kWidth);
     const uint32_t weight = b.RandomTensor(kWidth, 2 * kWidth, DType::kF32, 0.5f);
-    const uint32_t next = b.Op(OpCode::kLinear, {both}, {weight, kBlobNone}, texts, kWidth,
+    const uint32_t next = b.Op("linear", {both}, {weight, kBlobNone}, texts, kWidth,
                                {{Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)}}, "next_state");
     b.Carry(state, next);
-    scores = b.Op(OpCode::kLinear, {next}, {b.RandomTensor(kVocabulary, kWidth, DType::kF32, 0.6f), kBlobNone}, texts,
+    scores = b.Op("linear", {next}, {b.RandomTensor(kVocabulary, kWidth, DType::kF32, 0.6f), kBlobNone}, texts,
                   kVocabulary, {}, "scores", ValueRole::kOutput);
     b.content().metadata = {{"generate.token", "token"}, {"generate.scores", "scores"}, {"generate.start", "1"}};
     return b.Blob();

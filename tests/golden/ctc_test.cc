@@ -9,6 +9,7 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/sound_reference.h"
 #include "tests/golden/speech_reference.h"
+#include "tests/support/parsed_json.h"
 #include "tests/support/run_command.h"
 #include "tests/support/wav_file.h"
 #include "tools/base/fail.h"
@@ -67,7 +68,7 @@ class Ctc : public ::testing::Test {
     arguments.insert(arguments.begin(), {"transcribe", blob, "--json"});
     const CommandResult said = Fovea(arguments);
     EXPECT_EQ(said.status, 0) << said.err;
-    return said.status == 0 ? json::parse(said.out) : json();
+    return said.status == 0 ? ParsedJson(said.out) : json();
   }
 
   const fs::path directory_ = fs::path(::testing::TempDir()) / ("ctc-" + std::to_string(getpid()));
@@ -268,7 +269,7 @@ TEST_F(Ctc, WhereTheProcessorIsWritten) {
   const std::string wav = Wav("clip.wav", Clip(5000, 1));
   const std::map<std::string, json> vocabulary = {{"vocab.json", Letters()}};
   const json expected = Texts(Blob(vocabulary), {"--wav", wav});
-  json processor = json::parse(kSamples);
+  json processor = ParsedJson(kSamples);
   processor.erase("feature_extractor_type");
   EXPECT_EQ(Texts(Blob(vocabulary, processor.dump()), {"--wav", wav}), expected);
   std::map<std::string, json> files = vocabulary;
@@ -387,7 +388,7 @@ TEST_F(Ctc, ClassesOfAFile) {
   const CommandResult ran = Fovea(
       {"run", heard, "--json", "--top", "5", "--wav", Wav("short.wav", clips[0]), "--wav", Wav("long.wav", clips[1])});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  const json found = json::parse(ran.out);
+  const json found = ParsedJson(ran.out);
   ASSERT_EQ(found.size(), 2u);
   for (size_t i = 0; i < clips.size(); ++i) {
     std::vector<float> features;

@@ -1,6 +1,7 @@
 // Files longer than a window through the golden whisper, against a plain version of the original's loop over a run that
 // gets all tokens at once; words against the attention maps of that run; weights in int8.
 #include "tests/golden/speech_teacher.h"
+#include "tests/support/parsed_json.h"
 #include "tests/support/plain_time_rules.h"
 #include "tools/convert/description.h"
 #include "tools/generate/alignment_heads.h"
@@ -237,7 +238,7 @@ TEST_F(LongSpeech, OlderBlobs) {
   const CommandResult told = Fovea(old);
   EXPECT_EQ(told.status, 0) << told.err;
   EXPECT_PRED2(Has, told.err, "converted by an older fovea: features are computed for each window alone");
-  EXPECT_GT(json::parse(told.out)[0]["segments"].size(), 0u);
+  EXPECT_GT(ParsedJson(told.out)[0]["segments"].size(), 0u);
   old[1] = Blob(directory);
   EXPECT_EQ(Fovea(old).err, "");
 }
@@ -265,9 +266,9 @@ TEST_F(LongSpeech, TheModelFindsTheLanguage) {
 
 // Models of one language: the prompt only asks for times, which the models' files forbid.
 TEST_F(LongSpeech, ModelsOfOneLanguage) {
-  json told = json::parse(kToldTimes);
+  json told = ParsedJson(kToldTimes);
   for (const char* key : {"lang_to_id", "task_to_id"}) told.erase(key);
-  told["forced_decoder_ids"] = json::parse("[[1, 88]]");
+  told["forced_decoder_ids"] = ParsedJson("[[1, 88]]");
   const std::string blob = Blob(Model(kWhisper, told.dump()));
   const Teacher teacher(Model("", told.dump()));
   const std::vector<float> sound = Clip(30000, 4);
@@ -384,7 +385,7 @@ TEST_F(LongSpeech, WhatIsWritten) {
     EXPECT_EQ(said.status, 0) << said.err;
     return said.out;
   };
-  const json file = json::parse(written({"--format", "json"}))[0];
+  const json file = ParsedJson(written({"--format", "json"}))[0];
   EXPECT_EQ(written({}), std::string(file["text"]) + "\n");
   EXPECT_EQ(file["language"], "zh");
   EXPECT_EQ(file["seconds"], 2.5);
@@ -404,7 +405,7 @@ TEST_F(LongSpeech, WhatIsWritten) {
   EXPECT_EQ(written({"--format", "srt"}), srt);
   EXPECT_EQ(written({"--format", "vtt"}), vtt);
   // Words have their own times, and windows begin after the last one.
-  const json words = json::parse(written({"--times", "word", "--json"}))[0];
+  const json words = ParsedJson(written({"--times", "word", "--json"}))[0];
   std::string word_lines = wav + "\n";
   double last = 0;
   for (const json& segment : words["segments"]) {
@@ -445,7 +446,7 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   EXPECT_PRED2(Has, error(blob, {"--times", "letter"}), "letter");
   EXPECT_PRED2(Has, error(blob, {"--chunk", "3"}), "--chunk cannot be combined with");
   // Without a token for no times, or without tokens for times.
-  json told = json::parse(kToldTimes);
+  json told = ParsedJson(kToldTimes);
   told.erase("no_timestamps_token_id");
   const std::string none = Blob(Model(kWhisper, told.dump()));
   EXPECT_PRED2(Has, error(none, {"--times"}), "has no timestamp tokens");
@@ -456,18 +457,18 @@ TEST_F(LongSpeech, SaysWhatIsWrong) {
   told["no_timestamps_token_id"] = 129;
   EXPECT_PRED2(Has, error(Blob(Model(kWhisper, told.dump())), {"--times"}), "has no timestamp tokens");
   // Without a token for the previous text.
-  told = json::parse(kToldTimes);
+  told = ParsedJson(kToldTimes);
   told.erase("prev_sot_token_id");
   const std::string deaf = Blob(Model(kWhisper, told.dump()));
   EXPECT_PRED2(Has, error(deaf, {"--condition-on-previous", "on"}), "does not support previous text");
   EXPECT_EQ(Fovea({"transcribe", deaf, "--wav", wav, "--language", "de"}).status, 0);
-  told = json::parse(kToldTimes);
-  told["alignment_heads"] = json::parse("[[0, 4]]");
+  told = ParsedJson(kToldTimes);
+  told["alignment_heads"] = ParsedJson("[[0, 4]]");
   EXPECT_PRED2(Has,
                error(Blob(Model(kWhisper, told.dump())),
                      {"--times", "word", "--temperatures", "0", "--no-speech-threshold", "none"}),
                "layer 0 has 4 heads");
-  told["alignment_heads"] = json::parse("[[2, 0]]");
+  told["alignment_heads"] = ParsedJson("[[2, 0]]");
   EXPECT_PRED2(Has,
                error(Blob(Model(kWhisper, told.dump())),
                      {"--times", "word", "--temperatures", "0", "--no-speech-threshold", "none"}),

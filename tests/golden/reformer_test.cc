@@ -8,6 +8,7 @@
 #include "tests/golden/golden_support.h"
 #include "tests/golden/reformer_reference.h"
 #include "tests/support/heap_trap.h"
+#include "tests/support/parsed_json.h"
 #include "tools/base/fail.h"
 #include "tools/check/golden_check.h"
 #include "tools/convert/description.h"
@@ -342,7 +343,7 @@ TEST_P(Reformer, Configurations) {
   std::ifstream(config) >> original;
   const auto message = [&](const char* changes) -> std::string {
     tools::Json changed = original;
-    changed.merge_patch(tools::Json::parse(changes));
+    changed.merge_patch(ParsedJson(changes));
     std::ofstream(config) << changed;
     try {
       tools::ConvertOptions options;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tests/golden/speech_teacher.h"
+#include "tests/support/parsed_json.h"
 #include "tools/generate/overlap.h"
 
 namespace fovea::test {
@@ -26,7 +27,7 @@ class Transcription : public SpeechFiles {
     arguments.insert(arguments.begin(), {"transcribe", blob, "--json", "--cut", "clips"});
     const CommandResult said = Fovea(arguments);
     EXPECT_EQ(said.status, 0) << said.err;
-    return said.status == 0 ? json::parse(said.out) : json();
+    return said.status == 0 ? ParsedJson(said.out) : json();
   }
 };
 
@@ -104,8 +105,8 @@ TEST_F(Transcription, TheModelsOwnPrompt) {
       {R"({"no_timestamps_token_id": 40})", {3, 40}},
       {"{}", {3}}};
   for (const auto& [changes, prompt] : cases) {
-    json told = json::parse(R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0})");
-    told.merge_patch(json::parse(changes));
+    json told = ParsedJson(R"({"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0})");
+    told.merge_patch(ParsedJson(changes));
     const std::string directory = Directory("whisper", "", told.dump());
     const json found = Texts(Blob(directory), {"--input", features, "--max-tokens", "12", "--beams", "2"});
     const json best = found[0]["clips"][0]["hypotheses"][0];
@@ -114,7 +115,7 @@ TEST_F(Transcription, TheModelsOwnPrompt) {
 }
 
 TEST_F(Transcription, TheModelFindsTheLanguage) {
-  json told = json::parse(kTold);
+  json told = ParsedJson(kTold);
   Tokens languages, all(130);
   std::iota(all.begin(), all.end(), 0);
   told["lang_to_id"] = json::object();
@@ -171,7 +172,7 @@ TEST_F(Transcription, TheModelIsToldWhatItWroteBefore) {
   const std::vector<float> sound = Clip(3 * kSecond, 5);
   // Returns what was written without tokens that end texts, and how many there were of these.
   const auto written = [&](int32_t stop) {
-    json told = json::parse(kTold);
+    json told = ParsedJson(kTold);
     told["eos_token_id"] = stop;
     const std::string wav = Wav("sound.wav", sound);
     const json files = Texts(Blob(Directory("whisper", kWhisper, told.dump())),
@@ -201,7 +202,7 @@ TEST_F(Transcription, FirstTokensThatNeverAre) {
   const std::vector<float> clip = Clip(kSecond, 3);
   const std::vector<std::string> arguments = {"--input", Features({clip}), "--language", "en", "--max-tokens", "6"};
   const Tokens usual = Texts(Blob(Directory("whisper", "", kTold)), arguments)[0]["clips"][0]["tokens"];
-  json told = json::parse(kTold);
+  json told = ParsedJson(kTold);
   told["begin_suppress_tokens"] = {usual[0]};
   const std::string directory = Directory("whisper", "", told.dump());
   const Tokens other = Texts(Blob(directory), arguments)[0]["clips"][0]["tokens"];
@@ -290,7 +291,7 @@ TEST_F(Transcription, TokensOfASecond) {
   const CommandResult bounded = Fovea(arguments);
   ASSERT_EQ(bounded.status, 0) << bounded.err;
   arguments.insert(arguments.end(), {"--max-tokens", "40"});
-  const json found = json::parse(bounded.out), longer = FoveaJson(arguments);
+  const json found = ParsedJson(bounded.out), longer = FoveaJson(arguments);
   size_t cut = 0;
   for (size_t i = 0; i < clips.size(); ++i) {
     const size_t most = std::max<size_t>(1, clips[i].size() * 13 / 32000);

@@ -8,7 +8,6 @@
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/checksum.h"
 #include "runtime/blob/names.h"
-#include "runtime/blob/op_codes.h"
 #include "runtime/gemm/gemm.h"
 #include "tests/model/patch.h"
 #include "tests/model/use_blob.h"
@@ -126,7 +125,7 @@ TEST(Hostile, Limits) {
     ModelBuilder b;
     uint32_t space = b.Space("0");
     for (uint32_t i = 1; i < depth; ++i) space = b.Space(std::to_string(i), space);
-    b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", space, 1)}, {}, space, 1));
+    b.SetOutput(b.Op("scale", {b.Input("x", space, 1)}, {}, space, 1));
     EXPECT_EQ(status_of(b.content()), depth <= kMaxSpaceDepth ? FOVEA_OK : FOVEA_E_TOO_COMPLEX);
   }
   // Spaces of rows that a run selects: the caller does not set the spaces derived from them, and some operation must
@@ -137,10 +136,10 @@ TEST(Hostile, Limits) {
     const uint32_t root = b.Space("root"), rows = b.Space("rows", root), chosen = b.SelectedSpace("chosen", rows);
     const bool child = !SpaceHasSource(kind);
     b.content().spaces.push_back({"from", child ? chosen : root, kind, child ? kBlobNone : chosen, 2});
-    b.SetOutput(b.Op(OpCode::kScale, {b.Input("x", rows, 1)}, {}, rows, 1));
+    b.SetOutput(b.Op("scale", {b.Input("x", rows, 1)}, {}, rows, 1));
     EXPECT_EQ(status_of(b.content()), kind == SpaceKind::kInput ? FOVEA_E_RECORD : FOVEA_OK)
         << static_cast<uint32_t>(kind);
-    b.Op(OpCode::kFill, {}, {b.RandomTensor(1, 1)}, chosen + 1, 1);
+    b.Op("fill", {}, {b.RandomTensor(1, 1)}, chosen + 1, 1);
     EXPECT_EQ(status_of(b.content()), FOVEA_E_RECORD) << static_cast<uint32_t>(kind);
   }
   // More records than the writer would write: sections of zeros.
@@ -179,7 +178,7 @@ TEST(Hostile, Limits) {
   const uint32_t root = b.Space("root"), rows = b.Space("rows", root);
   uint32_t x = b.Input("x", rows, kMaxWidth);
   for (int i = 0; i < 40; ++i) {
-    x = b.Op(OpCode::kScale, {x}, {}, rows, kMaxWidth);
+    x = b.Op("scale", {x}, {}, rows, kMaxWidth);
     b.SetOutput(x);
   }
   const AlignedBytes blob = b.Blob();
@@ -206,7 +205,7 @@ TEST(Hostile, TimeOfTheMostLayers) {
   const uint32_t x = b.Input("x", rows, 1);
   std::vector<uint32_t> weights;
   for (uint32_t i = 0; i < kMaxLinears; ++i) weights.push_back(b.Tensor(1, 1, {static_cast<float>(i + 1)}));
-  for (uint32_t i = 0; i < kMaxOperations; ++i) b.Op(OpCode::kLinear, {x}, {weights[i % kMaxLinears]}, rows, 1);
+  for (uint32_t i = 0; i < kMaxOperations; ++i) b.Op("linear", {x}, {weights[i % kMaxLinears]}, rows, 1);
   // Sections that fit up to the last layer, which they lack.
   const PackedRecord record = {RoundUp(kMaxLinears * sizeof(PackedRecord), 64),
                                backend.packed_bytes({DType::kF32, 1, 1})};
@@ -239,8 +238,8 @@ TEST(Hostile, TimeOfTheLongestPhase) {
     for (uint32_t i = 0; i < kMaxOperations / 2; ++i) {
       std::vector<uint32_t> inputs;
       for (uint32_t k = 0; k < kMaxInputs; ++k) inputs.push_back(made[made.size() * k / kMaxInputs]);
-      made.push_back(b.Op(OpCode::kConcat, inputs, {}, rows, kMaxInputs));
-      made.back() = b.Op(OpCode::kSlice, {made.back()}, {}, rows, 1, {{Attribute::kWidth, 1}});
+      made.push_back(b.Op("concat", inputs, {}, rows, kMaxInputs));
+      made.back() = b.Op("slice", {made.back()}, {}, rows, 1, {{Attribute::kWidth, 1}});
       if (outputs) b.SetOutput(made.back());
     }
     b.SetOutput(made.back());

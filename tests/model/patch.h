@@ -56,20 +56,21 @@ class Patch {
     return IndexOf(ByName(Everything().programs, "second").values, value);
   }
 
-  // The first operation with this code, its output, and its inputs (indices of values) and tensors (indices) by number.
-  OperationRecord& operation(OpCode code) {
+  // The first operation with this name, its output, and its inputs (indices of values) and tensors (indices) by number.
+  OperationRecord& operation(const char* op) {
+    const uint32_t code = OperationCode(op);
     auto* operation = records<OperationRecord>(SectionKind::kOperations);
-    while (operation->code != static_cast<uint32_t>(code)) ++operation;
+    while (operation->code != code) ++operation;
     return *operation;
   }
-  ValueRecord& output(OpCode code) { return values()[operation(code).output]; }
-  uint32_t& input(OpCode code, uint32_t i) {
-    return records<uint32_t>(SectionKind::kOperands)[operation(code).first_operand + i];
+  ValueRecord& output(const char* op) { return values()[operation(op).output]; }
+  uint32_t& input(const char* op, uint32_t i) {
+    return records<uint32_t>(SectionKind::kOperands)[operation(op).first_operand + i];
   }
-  uint32_t& tensor_operand(OpCode code, uint32_t i) { return input(code, operation(code).input_count + i); }
-  TensorRecord& tensor(OpCode code, uint32_t i) { return tensors()[tensor_operand(code, i)]; }
-  AttributeRecord& attribute(OpCode code, uint32_t i) {
-    return records<AttributeRecord>(SectionKind::kAttributes)[operation(code).first_attribute + i];
+  uint32_t& tensor_operand(const char* op, uint32_t i) { return input(op, operation(op).input_count + i); }
+  TensorRecord& tensor(const char* op, uint32_t i) { return tensors()[tensor_operand(op, i)]; }
+  AttributeRecord& attribute(const char* op, uint32_t i) {
+    return records<AttributeRecord>(SectionKind::kAttributes)[operation(op).first_attribute + i];
   }
 
   // Tensors of integers, in the blob's order.

@@ -1,5 +1,4 @@
 // Rows of fixed segments rearranged by a table.
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -40,7 +39,7 @@ TEST(Arrange, RowsBesideEachOther) {
     const uint32_t x = b.Input("x", pixels, c.width);
     const std::vector<float> table = RandomTable(c.to, c.columns, c.from, c.from + c.to);
     const uint32_t y =
-        b.Op(OpCode::kArrange, {x}, {b.Tensor(c.to, c.columns, table, DType::kI32)}, patches, c.columns * c.width);
+        b.Op("arrange", {x}, {b.Tensor(c.to, c.columns, table, DType::kI32)}, patches, c.columns * c.width);
     const std::vector<float> xs = b.RandomFloats(size_t{c.images} * c.from * c.width);
     ExpectClose(RunTiled(b, {{{root, {c.images}}}, {{x, xs}}, {}}, y), Concatenated(c, table, xs), 0, 0);
   }
@@ -70,8 +69,7 @@ TEST(Arrange, WeighedSums) {
     const uint32_t x = b.Input("x", small, c.width), weights = b.RandomTensor(c.to, c.columns);
     std::vector<float> table = RandomTable(c.to, c.columns, c.from, c.from * c.to + c.columns);
     if (c.to > 1) std::fill_n(table.begin(), c.columns, -1.0f);
-    const uint32_t y =
-        b.Op(OpCode::kArrange, {x}, {b.Tensor(c.to, c.columns, table, DType::kI32), weights}, large, c.width);
+    const uint32_t y = b.Op("arrange", {x}, {b.Tensor(c.to, c.columns, table, DType::kI32), weights}, large, c.width);
     const std::vector<float> xs = b.RandomFloats(size_t{c.images} * c.from * c.width);
     ExpectClose(RunTiled(b, {{{root, {c.images}}}, {{x, xs}}, {}}, y),
                 WeightedSums(c, table, b.TensorValues(weights), xs), 1e-6, 1e-7);
@@ -82,7 +80,7 @@ TEST(Arrange, WeightsAreAsTheTable) {
   const auto expect = [](fovea_status status, uint32_t rows, uint32_t columns, DType type, uint32_t width) {
     ModelBuilder b;
     const uint32_t root = b.Space("images"), from = b.FixedSpace("from", root, 4), to = b.FixedSpace("to", root, 2);
-    b.Op(OpCode::kArrange, {b.Input("x", from, 3)},
+    b.Op("arrange", {b.Input("x", from, 3)},
          {b.Tensor(2, 2, {0, 3, -1, 1}, DType::kI32), b.RandomTensor(rows, columns, type)}, to, width);
     ExpectStatus(b, status, "weights");
   };
@@ -105,7 +103,7 @@ TEST(Arrange, PatchesAndBack) {
     }
   }
   const uint32_t x = b.Input("x", pixels, 1);
-  const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(6, 4, forth, DType::kI32)}, patches, 4);
+  const uint32_t y = b.Op("arrange", {x}, {b.Tensor(6, 4, forth, DType::kI32)}, patches, 4);
   std::vector<float> xs(24);
   std::iota(xs.begin(), xs.end(), 0.0f);
   const std::vector<double> expected(forth.begin(), forth.end());
@@ -134,7 +132,7 @@ TEST(Arrange, BetweenNestings) {
       const uint32_t x = b.Input("x", nested(c.from, "from", &from), width);
       const uint32_t out = nested(c.to, "to", &to);
       const std::vector<float> table = RandomTable(to, 2, from, from + to), xs = b.RandomFloats(images * from * width);
-      const uint32_t y = b.Op(OpCode::kArrange, {x}, {b.Tensor(to, 2, table, DType::kI32)}, out, 2 * width);
+      const uint32_t y = b.Op("arrange", {x}, {b.Tensor(to, 2, table, DType::kI32)}, out, 2 * width);
       std::vector<double> expected;
       for (uint32_t image = 0; image < images; ++image) {
         for (const float index : table) {
@@ -155,8 +153,7 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
     ModelBuilder b;
     const uint32_t images = b.Space("images"), windows = b.FixedSpace("windows", images, 4);
     const uint32_t from = b.FixedSpace("from", windows, 3), to = b.FixedSpace("to", windows, 3);
-    b.Op(OpCode::kArrange, {b.Input("x", from, 1)}, {b.Tensor(rows, 1, std::vector<float>(rows, 2), DType::kI32)}, to,
-         1);
+    b.Op("arrange", {b.Input("x", from, 1)}, {b.Tensor(rows, 1, std::vector<float>(rows, 2), DType::kI32)}, to, 1);
     if (rows == 3) {
       ExpectAccepted(b, "a row for each of a window");
     } else {
@@ -169,7 +166,7 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
     const uint32_t images = b.Space("images"), from = b.FixedSpace("from", images, 4);
     const uint32_t windows = fixed ? b.FixedSpace("windows", images, 2) : b.Space("windows", images);
     const uint32_t to = b.FixedSpace("to", windows, 2);
-    b.Op(OpCode::kArrange, {b.Input("x", from, 1)}, {b.Tensor(4, 1, {3, 2, 1, 0}, DType::kI32)}, to, 1);
+    b.Op("arrange", {b.Input("x", from, 1)}, {b.Tensor(4, 1, {3, 2, 1, 0}, DType::kI32)}, to, 1);
     if (fixed) {
       ExpectAccepted(b, "fixed");
     } else {
@@ -180,12 +177,12 @@ TEST(Arrange, WithinTheNearestCommonSpace) {
   ModelBuilder c;
   const uint32_t images = c.Space("images"), few = c.FixedSpace("few", images, 2);
   const uint32_t many = c.FixedSpace("many", c.FixedSpace("most", images, 1u << 20), 1u << 20);
-  c.Op(OpCode::kArrange, {c.Input("x", many, 1)}, {c.Tensor(2, 1, {-1, -1}, DType::kI32)}, few, 1);
+  c.Op("arrange", {c.Input("x", many, 1)}, {c.Tensor(2, 1, {-1, -1}, DType::kI32)}, few, 1);
   ExpectRefused(c, FOVEA_E_SHAPE, "too many rows");
   ModelBuilder d;
   const uint32_t pictures = d.Space("images"), two = d.FixedSpace("two", pictures, 2);
   const uint32_t six = d.FixedSpace("six", d.FixedSpace("three", pictures, 3), 2);
-  d.Op(OpCode::kArrange, {d.Input("x", six, 1)}, {d.Tensor(2, 1, {5, 6}, DType::kI32)}, two, 1);
+  d.Op("arrange", {d.Input("x", six, 1)}, {d.Tensor(2, 1, {5, 6}, DType::kI32)}, two, 1);
   ExpectRefused(d, FOVEA_E_SHAPE, "index");
 }
 
@@ -203,7 +200,7 @@ TEST(Arrange, ShapeRules) {
     const uint32_t x = b.Input("x", from, 4);
     std::vector<float> table(size_t{s.rows} * s.columns, -1.0f);
     table.back() = s.index;
-    b.Op(OpCode::kArrange, {x}, {b.Tensor(s.rows, s.columns, table, s.type)}, spaces[s.to], s.width);
+    b.Op("arrange", {x}, {b.Tensor(s.rows, s.columns, table, s.type)}, spaces[s.to], s.width);
     ExpectStatus(b, status, what);
   };
   const auto with = [](auto change) {
@@ -226,13 +223,12 @@ TEST(Arrange, ShapeRules) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t to = b.FixedSpace("to", s.texts, 2);
-  b.Op(OpCode::kArrange, {b.Input("x", s.tokens, 4)}, {b.Tensor(2, 1, {0, -1}, DType::kI32)}, to, 4);
+  b.Op("arrange", {b.Input("x", s.tokens, 4)}, {b.Tensor(2, 1, {0, -1}, DType::kI32)}, to, 4);
   ExpectRefused(b, FOVEA_E_SHAPE, "from any rows");
   // No other operation may use the tensor of indices.
   ModelBuilder c;
   const TextSpaces t(c);
-  c.Op(OpCode::kPosition, {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens,
-       2);
+  c.Op("position", {c.Input("x", t.tokens, 2)}, {c.Tensor(3, 2, std::vector<float>(6), DType::kI32)}, t.tokens, 2);
   ExpectRefused(c, FOVEA_E_SHAPE, "positions of indices");
 }
 
@@ -244,9 +240,9 @@ TEST(Arrange, SharedTables) {
     const uint32_t large = b.FixedSpace("large", root, 9), small = b.FixedSpace("small", root, least);
     const uint32_t x = b.Input("x", large, 1), y = b.Input("y", small, 1);
     const uint32_t table = b.Tensor(2, 2, {3, 0, 1, -1}, DType::kI32);
-    b.Op(OpCode::kArrange, {x}, {table}, to, 2);
-    b.Op(OpCode::kArrange, {x}, {table}, to, 2);
-    b.Op(OpCode::kArrange, {y}, {table}, to, 2);
+    b.Op("arrange", {x}, {table}, to, 2);
+    b.Op("arrange", {x}, {table}, to, 2);
+    b.Op("arrange", {y}, {table}, to, 2);
     if (least == 4) {
       ExpectAccepted(b, "fits");
     } else {

@@ -1,5 +1,4 @@
 // Attributes, tensors and further inputs of attention that are refused.
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/attention_program.h"
 
 namespace fovea::test {
@@ -66,7 +65,7 @@ TEST(AttentionChecks, HeadsAreBounded) {
   for (const uint32_t heads : {4096u, 4097u}) {
     ModelBuilder b;
     const uint32_t rows = b.Space("rows"), x = b.Input("x", rows, heads);
-    b.Op(OpCode::kAttention, {x, x, x}, {}, rows, heads, {{A::kHeads, heads}});
+    b.Op("attention", {x, x, x}, {}, rows, heads, {{A::kHeads, heads}});
     heads == 4096 ? ExpectAccepted(b, "heads") : ExpectRefused(b, FOVEA_E_SHAPE, "heads");
   }
 }

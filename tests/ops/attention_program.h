@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/attention_trial.h"
 
 namespace fovea::test {
@@ -49,20 +48,19 @@ struct Program {
     space = patches;
     return *this;
   }
-  uint32_t Rows() { return b.Op(OpCode::kSelect, {marks}, {}, chosen, 1); }
-  uint32_t FarRows() { return b.Op(OpCode::kSelect, {far_marks}, {}, of_others, 1); }
+  uint32_t Rows() { return b.Op("select", {marks}, {}, chosen, 1); }
+  uint32_t FarRows() { return b.Op("select", {far_marks}, {}, of_others, 1); }
   uint32_t Sorted(uint32_t of, uint32_t in, uint32_t rounds, uint32_t heads = 4) {
-    const uint32_t hash =
-        b.Op(OpCode::kHash, {of}, {b.RandomTensor(2 * heads * rounds, 12 / heads)}, in, heads * rounds,
-             {{Attribute::kHeads, heads}, {Attribute::kRounds, rounds}, {Attribute::kBuckets, 4}});
-    return b.Op(OpCode::kSort, {hash}, {}, in, 2 * heads * rounds);
+    const uint32_t hash = b.Op("hash", {of}, {b.RandomTensor(2 * heads * rounds, 12 / heads)}, in, heads * rounds,
+                               {{Attribute::kHeads, heads}, {Attribute::kRounds, rounds}, {Attribute::kBuckets, 4}});
+    return b.Op("sort", {hash}, {}, in, 2 * heads * rounds);
   }
 };
 
 inline void Expect(fovea_status status, const char* what, const std::function<void(Program&)>& change) {
   Program p;
   change(p);
-  p.b.Op(OpCode::kAttention, p.inputs, p.tensors, p.space, 12, p.attributes);
+  p.b.Op("attention", p.inputs, p.tensors, p.space, 12, p.attributes);
   ExpectStatus(p.b, status, what);
 }
 inline void ExpectShape(const char* what, const std::function<void(Program&)>& change) {

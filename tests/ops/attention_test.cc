@@ -1,7 +1,6 @@
 // Attention through programs: every pairing of spaces, grouped heads, patterns, bias and taps.
 #include "runtime/attention/pattern.h"
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -99,7 +98,7 @@ void Check(const Case& c, const Lengths& query_lengths, const Lengths& key_lengt
     tensors.resize(at, kBlobNone);
     tensors.push_back(b.Tensor(1, c.heads, *by_head));
   }
-  const uint32_t y = b.Op(OpCode::kAttention, {q, k, v}, tensors, queries, c.heads * c.d_v, attributes);
+  const uint32_t y = b.Op("attention", {q, k, v}, tensors, queries, c.heads * c.d_v, attributes);
   const Lengths& rows_of = c.spaces == Spaces::kSelf ? key_lengths : query_lengths;
   const uint32_t rows = c.spaces == Spaces::kParent ? static_cast<uint32_t>(key_lengths.size()) : Total(rows_of);
   const std::vector<float> qs = b.RandomFloats(size_t{rows} * c.heads * c.d_k);
@@ -233,7 +232,7 @@ TEST(Attention, RefusesSinksOutsideAPlainSoftmax) {
     const uint32_t x = b.Input("x", s.tokens, 4);
     std::vector<uint32_t> tensors(9, kBlobNone);
     tensors.push_back(b.RandomTensor(1, 2));
-    b.SetOutput(b.Op(OpCode::kAttention, {x, x, x}, tensors, s.tokens, 4, {{Attribute::kHeads, 2}, attribute}));
+    b.SetOutput(b.Op("attention", {x, x, x}, tensors, s.tokens, 4, {{Attribute::kHeads, 2}, attribute}));
     ExpectRefused(b, FOVEA_E_SHAPE, "sinks");
   }
 }
@@ -244,9 +243,9 @@ TEST(Attention, ExtendedSpacesAndOneValue) {
   const TextSpaces s(b);
   const uint32_t longer = b.ExtendedSpace("longer", s.tokens, 1);
   const uint32_t x = b.Input("x", s.tokens, 6);
-  const uint32_t y = b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(1, 6)}, longer, 6);
-  const uint32_t z = b.Op(OpCode::kAttention, {x, y, y}, {}, s.tokens, 6, {{Attribute::kHeads, 2}});
-  const uint32_t self = b.Op(OpCode::kAttention, {z, z, z}, {}, s.tokens, 6, {{Attribute::kHeads, 3}});
+  const uint32_t y = b.Op("prepend", {x}, {b.RandomTensor(1, 6)}, longer, 6);
+  const uint32_t z = b.Op("attention", {x, y, y}, {}, s.tokens, 6, {{Attribute::kHeads, 2}});
+  const uint32_t self = b.Op("attention", {z, z, z}, {}, s.tokens, 6, {{Attribute::kHeads, 3}});
   b.SetOutput(y);
   b.SetOutput(z);
   const std::vector<float> xs = b.RandomFloats(21 * 6);
@@ -330,7 +329,7 @@ TEST(Attention, ShapeRules) {
     const uint32_t all[] = {texts, tokens, side, b.Space("words", tokens), b.Space("root")};
     const uint32_t q = b.Input("q", all[t.q_space], t.q, t.types[0]), k = b.Input("k", all[t.k_space], t.k, t.types[1]);
     const uint32_t v = b.Input("v", all[t.v_space], t.v, t.types[2]);
-    b.Op(OpCode::kAttention, {q, k, v}, t.tensors(b), all[t.out_space], t.out, t.attributes);
+    b.Op("attention", {q, k, v}, t.tensors(b), all[t.out_space], t.out, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
 }
@@ -355,7 +354,7 @@ TEST(Attention, KeysOfAnAncestorAreThoseOfCopies) {
       const uint32_t group = copies ? texts : b.Space("groups", texts), beam = copies ? texts : b.Space("beams", group);
       const uint32_t asking = b.Space("queries", beam);
       const uint32_t asked = b.Input("q", asking, kWidth), key = b.Input("k", keys, kWidth);
-      const uint32_t y = b.Op(OpCode::kAttention, {asked, key, key}, {}, asking, kWidth, attributes);
+      const uint32_t y = b.Op("attention", {asked, key, key}, {}, asking, kWidth, attributes);
       b.SetOutput(y);
       std::vector<float> of_keys = k;
       Lengths lengths = key_lengths;

@@ -6,7 +6,6 @@
 #include <list>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_attention.h"
 
@@ -132,22 +131,21 @@ class Trial {
     uint32_t rows_selected = kBlobNone, sorting = kBlobNone;
     if (has_marks_) {
       const uint32_t chosen = b_.SelectedSpace("chosen", keys_);
-      rows_selected = b_.Op(OpCode::kSelect, {marks_}, {}, chosen, 1);
+      rows_selected = b_.Op("select", {marks_}, {}, chosen, 1);
       inputs_.push_back(rows_selected);
     }
     if (sorted_) {
       const uint32_t columns = spec.heads * spec.pattern.rounds;
       const uint32_t hash =
-          b_.Op(OpCode::kHash, {inputs_[0]}, {b_.RandomTensor(2 * columns, spec.d_k)}, keys_, columns,
+          b_.Op("hash", {inputs_[0]}, {b_.RandomTensor(2 * columns, spec.d_k)}, keys_, columns,
                 {{Attribute::kHeads, spec.heads}, {Attribute::kRounds, spec.pattern.rounds}, {Attribute::kBuckets, 4}});
-      sorting = b_.Op(OpCode::kSort, {hash}, {}, keys_, 2 * columns);
+      sorting = b_.Op("sort", {hash}, {}, keys_, 2 * columns);
       b_.SetOutput(sorting);
       inputs_.push_back(sorting);
     }
     const auto step = static_cast<uint32_t>(b_.content().programs[0].operations.size());
-    const uint32_t y =
-        b_.Op(OpCode::kAttention, inputs_, tensors_, queries_, spec.heads * spec.d_v, attributes_, "attention");
-    const uint32_t received = b_.Op(OpCode::kReceived, inputs_, tensors_, keys_, spec.heads, attributes_);
+    const uint32_t y = b_.Op("attention", inputs_, tensors_, queries_, spec.heads * spec.d_v, attributes_, "attention");
+    const uint32_t received = b_.Op("received", inputs_, tensors_, keys_, spec.heads, attributes_);
     const Lengths key_lengths[] = {{2, 0, 9, 0, 25, 1, 3}, {4, 40}, {7}, {0}};
     const Lengths query_lengths[] = {{0, 3, 4, 0, 1, 17, 0}, {33, 2}, {12}, {5}};
     for (size_t i = 0; i < std::size(key_lengths); ++i) {

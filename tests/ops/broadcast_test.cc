@@ -1,6 +1,5 @@
 // Rows of a parent space in the rows of its child, and constant rows.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -33,9 +32,9 @@ TEST(Broadcast, IntoRowsOfEachSegment) {
           const TextSpaces s(b);
           const uint32_t y = b.Input("y", s.texts, width), x = b.Input("x", s.tokens, width);
           // Both are computed, so that a tile's rows are not just the rows of an input.
-          const uint32_t y2 = b.Op(OpCode::kScale, {y}, {}, s.texts, width, {{Attribute::kScale, 2}});
-          const uint32_t x2 = b.Op(OpCode::kScale, {x}, {}, s.tokens, width, {{Attribute::kScale, 4}});
-          const uint32_t out = b.Op(OpCode::kBroadcast, {y2, x2}, {}, s.tokens, width,
+          const uint32_t y2 = b.Op("scale", {y}, {}, s.texts, width, {{Attribute::kScale, 2}});
+          const uint32_t x2 = b.Op("scale", {x}, {}, s.tokens, width, {{Attribute::kScale, 4}});
+          const uint32_t out = b.Op("broadcast", {y2, x2}, {}, s.tokens, width,
                                     {{Attribute::kRows, rows}, {Attribute::kCombine, combine}});
           std::vector<float> ys = b.RandomFloats(lengths.size() * width);
           const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
@@ -58,9 +57,9 @@ TEST(Broadcast, MakesRows) {
     const uint32_t all = b.Space("all"), texts = b.Space("texts", all), tokens = b.Space("tokens", texts);
     const uint32_t longer = b.ExtendedSpace("longer", tokens, 2);
     const uint32_t y = b.Input("y", all, 5), x = b.Input("x", tokens, 1);
-    const uint32_t of_texts = b.Op(OpCode::kBroadcast, {y}, {}, texts, 5);
-    const uint32_t of_tokens = b.Op(OpCode::kBroadcast, {of_texts}, {}, tokens, 5);
-    const uint32_t of_longer = b.Op(OpCode::kBroadcast, {of_texts}, {}, longer, 5);
+    const uint32_t of_texts = b.Op("broadcast", {y}, {}, texts, 5);
+    const uint32_t of_tokens = b.Op("broadcast", {of_texts}, {}, tokens, 5);
+    const uint32_t of_longer = b.Op("broadcast", {of_texts}, {}, longer, 5);
     const auto texts_count = static_cast<uint32_t>(lengths.size());
     const Lengths of_all = {texts_count / 3, 0, texts_count - texts_count / 3};
     const std::vector<float> ys = b.RandomFloats(3 * 5), xs = b.RandomFloats(Total(lengths));
@@ -84,10 +83,10 @@ TEST(Broadcast, IntoSelectedRows) {
   const TextSpaces s(b);
   const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, 2);
   const uint32_t y = b.Input("y", s.texts, 3), score = b.Input("score", s.tokens, 1);
-  b.Op(OpCode::kSelect, {score}, {}, chosen, 1, {{Attribute::kKind, 2}});
-  const uint32_t made = b.Op(OpCode::kBroadcast, {y}, {}, chosen, 3);
-  const uint32_t filled = b.Op(OpCode::kFill, {}, {b.Tensor(1, 3, {7, 8, 9})}, chosen, 3);
-  const uint32_t sum = b.Op(OpCode::kAdd, {made, filled}, {}, chosen, 3);
+  b.Op("select", {score}, {}, chosen, 1, {{Attribute::kKind, 2}});
+  const uint32_t made = b.Op("broadcast", {y}, {}, chosen, 3);
+  const uint32_t filled = b.Op("fill", {}, {b.Tensor(1, 3, {7, 8, 9})}, chosen, 3);
+  const uint32_t sum = b.Op("add", {made, filled}, {}, chosen, 3);
   const std::vector<float> ys = b.RandomFloats(4 * 3), scores = b.RandomFloats(9);
   const std::vector<float> found = RunTiled(b, {{{s.tokens, {5, 0, 1, 3}}}, {{y, ys}, {score, scores}}, {}}, sum);
   std::vector<double> expected;
@@ -104,9 +103,9 @@ TEST(Fill, EveryRow) {
       const TextSpaces s(b);
       b.Input("x", s.tokens, 1);
       const std::vector<float> row = b.RandomFloats(width);
-      const uint32_t filled = b.Op(OpCode::kFill, {}, {b.Tensor(1, width, row)}, s.tokens, width);
-      const uint32_t twice = b.Op(OpCode::kScale, {filled}, {}, s.tokens, width, {{Attribute::kScale, 2}});
-      const uint32_t pooled = b.Op(OpCode::kPool, {twice}, {}, s.texts, width, {{Attribute::kKind, 3}});
+      const uint32_t filled = b.Op("fill", {}, {b.Tensor(1, width, row)}, s.tokens, width);
+      const uint32_t twice = b.Op("scale", {filled}, {}, s.tokens, width, {{Attribute::kScale, 2}});
+      const uint32_t pooled = b.Op("pool", {twice}, {}, s.texts, width, {{Attribute::kKind, 3}});
       std::vector<double> expected, expected_pooled;
       for (uint32_t i = 0; i < Total(lengths); ++i) expected.insert(expected.end(), row.begin(), row.end());
       for (const uint32_t length : lengths) {
@@ -125,8 +124,8 @@ TEST(Fill, AsAQuery) {
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 4);
   const std::vector<float> row = {1, -0.5f, 0.25f, 2};
-  const uint32_t question = b.Op(OpCode::kFill, {}, {b.Tensor(1, 4, row)}, s.texts, 4);
-  const uint32_t extract = b.Op(OpCode::kAttention, {question, x, x}, {}, s.texts, 4, {{Attribute::kScale, 1}});
+  const uint32_t question = b.Op("fill", {}, {b.Tensor(1, 4, row)}, s.texts, 4);
+  const uint32_t extract = b.Op("attention", {question, x, x}, {}, s.texts, 4, {{Attribute::kScale, 1}});
   const Lengths lengths = {3, 0, 1, 18};
   const std::vector<float> xs = b.RandomFloats(22 * 4);
   std::vector<double> expected;
@@ -159,8 +158,8 @@ TEST(Broadcast, ShapeRules) {
     Try t;
     std::vector<uint32_t> in;
     for (const auto input : inputs) in.push_back(t.*input);
-    t.b.Op(OpCode::kBroadcast, in, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : t.b.RandomTensor(1, 8)), t.s.*to,
-           8, attributes);
+    t.b.Op("broadcast", in, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : t.b.RandomTensor(1, 8)), t.s.*to, 8,
+           attributes);
     ExpectStatus(t.b, status, what);
   };
   const auto tokens = &TextSpaces::tokens;
@@ -191,8 +190,8 @@ TEST(Fill, ShapeRules) {
     const uint32_t x = b.Input("x", s.tokens, 32);
     std::vector<uint32_t> in;
     if (input) in.push_back(x);
-    b.Op(OpCode::kFill, in, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(rows, width, type)),
-         s.tokens, 32);
+    b.Op("fill", in, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(rows, width, type)), s.tokens,
+         32);
     ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 1, 32, DType::kF32, 1, false);
@@ -203,7 +202,7 @@ TEST(Fill, ShapeRules) {
   refused("input", FOVEA_E_RECORD, 1, 32, DType::kF32, 1, true);
   ModelBuilder b;
   const TextSpaces s(b);
-  b.Op(OpCode::kFill, {}, {kBlobNone}, s.tokens, 32);
+  b.Op("fill", {}, {kBlobNone}, s.tokens, 32);
   ExpectRefused(b, FOVEA_E_RECORD, "absent row");
 }
 

@@ -1,6 +1,5 @@
 // Values of other types: results of a cast, the layout of its rows, and attention over such keys and values.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
 #include "tests/support/combinations.h"
@@ -11,7 +10,7 @@ namespace {
 const DType kTypes[] = {DType::kF16, DType::kBf16, DType::kI8};
 
 uint32_t Cast(ModelBuilder& b, uint32_t x, uint32_t space, uint32_t width, DType type, uint32_t heads) {
-  return b.Op(OpCode::kCast, {x}, {}, space, width,
+  return b.Op("cast", {x}, {}, space, width,
               {{Attribute::kType, static_cast<uint32_t>(type)}, {Attribute::kHeads, heads}});
 }
 
@@ -64,7 +63,7 @@ TEST(Cast, OutputsAndKeptValuesHaveTheirType) {
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, width);
     const uint32_t y = Cast(b, x, s.tokens, width, c.type, heads);
-    b.SetOutput(b.Op(OpCode::kPool, {x}, {}, s.texts, width));
+    b.SetOutput(b.Op("pool", {x}, {}, s.texts, width));
     if (!c.kept) b.SetOutput(y);
     const TestModel model(b.Blob());
     const std::vector<fovea_limit> limits = {{s.texts, 3, 0}, {s.tokens, 21, 0}};
@@ -126,7 +125,7 @@ TEST(Cast, AttentionReadsCastKeysAndValues) {
         const uint32_t q = b.Input("q", others, c.heads * c.d_k), k = b.Input("k", s.tokens, c.kv_heads * c.d_k);
         const uint32_t v = b.Input("v", s.tokens, c.kv_heads * c.d_v);
         const uint32_t y =
-            b.Op(OpCode::kAttention,
+            b.Op("attention",
                  {q, Cast(b, k, s.tokens, c.kv_heads * c.d_k, type, c.kv_heads),
                   Cast(b, v, s.tokens, c.kv_heads * c.d_v, type, c.kv_heads)},
                  {}, others, c.heads * c.d_v, {{Attribute::kHeads, c.heads}, {Attribute::kKvHeads, c.kv_heads}});
@@ -161,7 +160,7 @@ TEST(Cast, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 12, from);
-    const uint32_t y = b.Op(OpCode::kCast, {x}, {}, other_space ? s.texts : s.tokens, to,
+    const uint32_t y = b.Op("cast", {x}, {}, other_space ? s.texts : s.tokens, to,
                             {{Attribute::kType, type}, {Attribute::kHeads, heads}});
     b.content().programs[0].values[y].type = made;
     status == FOVEA_OK ? ExpectAccepted(b, what) : ExpectRefused(b, status, what);
@@ -194,7 +193,7 @@ TEST(Cast, OnlyAttentionTakesThem) {
     return [=](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
       const uint32_t keys = k == DType::kF32 ? x : Cast(b, x, s.tokens, 12, k, k_heads);
       const uint32_t values = v == DType::kF32 ? x : Cast(b, x, s.tokens, 12, v, v_heads);
-      b.Op(OpCode::kAttention, {x, keys, values}, {}, s.tokens, 12, {{Attribute::kHeads, 4}});
+      b.Op("attention", {x, keys, values}, {}, s.tokens, 12, {{Attribute::kHeads, 4}});
     };
   };
   refused("int8", true, attend(DType::kI8, DType::kI8, 4, 4));
@@ -204,30 +203,30 @@ TEST(Cast, OnlyAttentionTakesThem) {
   refused("two types", false, attend(DType::kF16, DType::kBf16, 4, 4));
   refused("cast keys, f32 values", false, attend(DType::kF16, DType::kF32, 4, 4));
   refused("queries", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
-    b.Op(OpCode::kAttention, {Cast(b, x, s.tokens, 12, DType::kF16, 1), x, x}, {}, s.tokens, 12);
+    b.Op("attention", {Cast(b, x, s.tokens, 12, DType::kF16, 1), x, x}, {}, s.tokens, 12);
   });
   refused("cast twice", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
     Cast(b, Cast(b, x, s.tokens, 12, DType::kF16, 1), s.tokens, 12, DType::kBf16, 1);
   });
   refused("pool", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
-    b.Op(OpCode::kPool, {Cast(b, x, s.tokens, 12, DType::kF16, 1)}, {}, s.texts, 12);
+    b.Op("pool", {Cast(b, x, s.tokens, 12, DType::kF16, 1)}, {}, s.texts, 12);
   });
   refused("add", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
-    b.Op(OpCode::kAdd, {x, Cast(b, x, s.tokens, 12, DType::kI8, 1)}, {}, s.tokens, 12);
+    b.Op("add", {x, Cast(b, x, s.tokens, 12, DType::kI8, 1)}, {}, s.tokens, 12);
   });
   // An input of such a type is read like a cast's output; no other operation has such an output.
   const auto read_by_add = [](DType type) {
     ModelBuilder b;
     const uint32_t rows = b.Space("rows");
     const uint32_t x = b.Input("x", rows, 4, DType::kF32), stored = b.Input("stored", rows, 4, type);
-    b.SetOutput(b.Op(OpCode::kAdd, {x, stored}, {}, rows, 4));
+    b.SetOutput(b.Op("add", {x, stored}, {}, rows, 4));
     return ErrorOf(b).status;
   };
   EXPECT_EQ(read_by_add(DType::kF32), FOVEA_OK);
   EXPECT_EQ(read_by_add(DType::kF16), FOVEA_E_SHAPE);
   EXPECT_EQ(read_by_add(DType::kI8), FOVEA_E_SHAPE);  // into no parts
   refused("made by add", false, [](ModelBuilder& b, const TextSpaces& s, uint32_t x) {
-    b.content().programs[0].values[b.Op(OpCode::kAdd, {x, x}, {}, s.tokens, 12)].type = DType::kF16;
+    b.content().programs[0].values[b.Op("add", {x, x}, {}, s.tokens, 12)].type = DType::kF16;
   });
 }
 

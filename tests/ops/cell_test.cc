@@ -1,6 +1,5 @@
 // Single steps of recurrent layers: every kind of cell, gate and type of weights, against plain double loops.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "runtime/gemm/gemm.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
@@ -68,9 +67,9 @@ TEST(Cell, OneStepOfEveryKind) {
     const uint32_t h = b.Input("h", s.tokens, c.width);
     const std::vector<uint32_t> tensors = TensorsOf(b, c.type, c.bias, &c.cell);
     const std::vector<uint32_t> of_linear(tensors.begin(), tensors.begin() + (c.bias ? 2 : 1));
-    const uint32_t product = b.Op(OpCode::kLinear, {h}, of_linear, s.tokens, gates);
+    const uint32_t product = b.Op("linear", {h}, of_linear, s.tokens, gates);
     b.SetOutput(product);
-    const uint32_t y = b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, states, AttributesOf(c.cell));
+    const uint32_t y = b.Op("cell", {x, state}, tensors, s.tokens, states, AttributesOf(c.cell));
     const uint32_t rows = 26;
     const std::vector<float> xs = b.RandomFloats(size_t{rows} * gates);
     const std::vector<float> olds = b.RandomFloats(size_t{rows} * states, 0.5f);
@@ -94,8 +93,8 @@ TEST(Cell, DefaultsAreThoseOfPyTorch) {
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 3 * 8), state = b.Input("state", s.tokens, 8);
   const uint32_t w = b.RandomTensor(24, 8);
-  const uint32_t y = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, 8);
-  const uint32_t z = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, 8,
+  const uint32_t y = b.Op("cell", {x, state}, {w}, s.tokens, 8);
+  const uint32_t z = b.Op("cell", {x, state}, {w}, s.tokens, 8,
                           {{Attribute::kCell, 0}, {Attribute::kResetAfter, 1}, {Attribute::kActivation, 6}});
   b.SetOutput(z);
   const Feed feed = {{{s.tokens, {5}}}, {{x, b.RandomFloats(5 * 24)}, {state, b.RandomFloats(5 * 8)}}, {}};
@@ -121,17 +120,17 @@ TEST(Cell, SharesQuantizedRows) {
         uint32_t of_cell = 0, of_state = 0, of_x = 0;
         for (int i = 0; i < 3; ++i) {
           const auto linear = [&](uint32_t in, uint32_t weight) {
-            return b.Op(OpCode::kLinear, {in}, {weight}, s.tokens, 16);
+            return b.Op("linear", {in}, {weight}, s.tokens, 16);
           };
           if (i == place) {
-            of_cell = b.Op(OpCode::kCell, {x, state}, {w}, s.tokens, states, AttributesOf(cell));
+            of_cell = b.Op("cell", {x, state}, {w}, s.tokens, states, AttributesOf(cell));
           } else if (of_state == 0) {
             of_state = linear(state, v);
           } else {
             of_x = linear(x, u);
           }
         }
-        const uint32_t again = b.Op(OpCode::kLinear, {state}, {v}, s.tokens, 16);
+        const uint32_t again = b.Op("linear", {state}, {v}, s.tokens, 16);
         for (const uint32_t value : {of_cell, of_state, of_x, again}) b.SetOutput(value);
         const Feed feed = {{{s.tokens, RaggedLengths()[0]}},
                            {{x, b.RandomFloats(26 * gates)}, {state, b.RandomFloats(size_t{26} * states)}},
@@ -188,7 +187,7 @@ TEST(Cell, ShapeRules) {
     const uint32_t x = b.Input("x", s.tokens, t.x), state = b.Input("state", s.tokens, t.state);
     std::vector<uint32_t> tensors = {b.RandomTensor(t.rows, t.width)};
     if (t.bias != 0) tensors.push_back(b.RandomTensor(1, t.bias));
-    b.Op(OpCode::kCell, {x, state}, tensors, s.tokens, t.out, t.attributes);
+    b.Op("cell", {x, state}, tensors, s.tokens, t.out, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
   const auto with_peepholes = [](fovea_status status, int cell, uint32_t rows, uint32_t width, DType type) {
@@ -196,8 +195,8 @@ TEST(Cell, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t gates = cell == 1 ? 32 : cell == 2 ? 8 : 24, state = cell == 1 ? 16 : 8;
     const uint32_t x = b.Input("x", s.tokens, gates), h = b.Input("state", s.tokens, state);
-    b.Op(OpCode::kCell, {x, h}, {b.RandomTensor(gates, 8), kBlobNone, b.RandomTensor(rows, width, type)}, s.tokens,
-         state, {{A::kCell, cell}});
+    b.Op("cell", {x, h}, {b.RandomTensor(gates, 8), kBlobNone, b.RandomTensor(rows, width, type)}, s.tokens, state,
+         {{A::kCell, cell}});
     ExpectStatus(b, status, "peepholes of cell " + std::to_string(cell));
   };
   with_peepholes(FOVEA_OK, 1, 3, 8, DType::kF32);
@@ -211,7 +210,7 @@ TEST(Cell, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 24, x_type),
                    state = b.Input("state", other_space ? s.texts : s.tokens, 8);
-    b.Op(OpCode::kCell, {x, state}, {absent ? kBlobNone : b.RandomTensor(24, 8)}, s.tokens, 8);
+    b.Op("cell", {x, state}, {absent ? kBlobNone : b.RandomTensor(24, 8)}, s.tokens, 8);
     ExpectRefused(b, status, what);
   };
   refused(FOVEA_E_SHAPE, "ids", DType::kI32, false, false);

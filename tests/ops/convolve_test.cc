@@ -1,7 +1,6 @@
 // Depthwise convolutions of whole texts against plain loops, and of texts in pieces, whose rows are kept in any type.
 #include "fovea/cache.h"
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/cast_rows.h"
 #include "tests/support/combinations.h"
@@ -43,8 +42,7 @@ TEST(Convolve, AgainstPlainLoops) {
           const TextSpaces s(b);
           const uint32_t x = b.Input("x", s.tokens, width), weights = b.RandomTensor(taps, width);
           const uint32_t bias = biased ? b.RandomTensor(1, width) : kBlobNone;
-          const uint32_t y =
-              b.Op(OpCode::kConvolve, {x}, {weights, bias}, s.tokens, width, {{Attribute::kAfter, after}});
+          const uint32_t y = b.Op("convolve", {x}, {weights, bias}, s.tokens, width, {{Attribute::kAfter, after}});
           const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
           const std::vector<float> added = biased ? b.TensorValues(bias) : std::vector<float>(width);
           ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y),
@@ -65,8 +63,8 @@ struct KeptConvolution {
     x = b.Input("x", tokens, width);
     weights = b.RandomTensor(taps, width);
     bias = b.RandomTensor(1, width);
-    const uint32_t rows = b.Op(OpCode::kAppend, {x}, {}, kept, width, {{Attribute::kHeads, parts}});
-    y = b.Op(OpCode::kConvolve, {rows}, {weights, bias}, tokens, width);
+    const uint32_t rows = b.Op("append", {x}, {}, kept, width, {{Attribute::kHeads, parts}});
+    y = b.Op("convolve", {rows}, {weights, bias}, tokens, width);
     b.SetOutput(y);
   }
   ModelBuilder b;
@@ -183,8 +181,7 @@ TEST(Convolve, NeighboursOfATable) {
     const uint32_t out = c.stride == 1 ? grid : b.FixedSpace("out", root, c.count());
     const uint32_t x = b.Input("x", grid, c.width), weights = b.RandomTensor(9, c.width);
     const uint32_t bias = c.bias ? b.RandomTensor(1, c.width) : kBlobNone;
-    const uint32_t y =
-        b.Op(OpCode::kConvolve, {x}, {weights, bias, b.Tensor(c.count(), 9, table, DType::kI32)}, out, c.width);
+    const uint32_t y = b.Op("convolve", {x}, {weights, bias, b.Tensor(c.count(), 9, table, DType::kI32)}, out, c.width);
     const std::vector<float> xs = b.RandomFloats(static_cast<size_t>(GridCase::kImages * GridCase::kCells) * c.width);
     const std::vector<float> added = c.bias ? b.TensorValues(bias) : std::vector<float>(c.width);
     ExpectClose(RunTiled(b, {{{root, {uint32_t{GridCase::kImages}}}}, {{x, xs}}, {}}, y),
@@ -210,7 +207,7 @@ TEST(Convolve, TablesAreChecked) {
     const uint32_t root = b.Space("root"), grid = c.any ? b.Space("grid", root) : b.FixedSpace("grid", root, 4);
     std::vector<float> table(size_t{c.rows} * c.taps, -1.0f);
     table.back() = c.index;
-    b.Op(OpCode::kConvolve, {b.Input("x", grid, 6)},
+    b.Op("convolve", {b.Input("x", grid, 6)},
          {b.RandomTensor(3, 6), kBlobNone, b.Tensor(c.rows, c.taps, table, c.type)}, grid, 6,
          c.after ? Attributes{{Attribute::kAfter, 1}} : Attributes{});
     ExpectStatus(b, c.status, c.what);
@@ -238,14 +235,13 @@ TEST(Convolve, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 6, c.from);
-    b.Op(OpCode::kConvolve, {x},
-         {b.RandomTensor(c.rows, c.width, c.weights), b.RandomTensor(c.bias_rows, c.bias_width)},
+    b.Op("convolve", {x}, {b.RandomTensor(c.rows, c.width, c.weights), b.RandomTensor(c.bias_rows, c.bias_width)},
          c.other_space ? s.texts : s.tokens, c.to, {{Attribute::kAfter, c.after}});
     ExpectStatus(b, c.status, c.what);
   }
   ModelBuilder b;
   const TextSpaces s(b);
-  b.Op(OpCode::kConvolve, {b.Input("x", s.tokens, 6)}, {kBlobNone, b.RandomTensor(1, 6)}, s.tokens, 6);
+  b.Op("convolve", {b.Input("x", s.tokens, 6)}, {kBlobNone, b.RandomTensor(1, 6)}, s.tokens, 6);
   EXPECT_NE(ErrorOf(b).status, FOVEA_OK) << "no weights";
 }
 
@@ -262,8 +258,8 @@ TEST(Convolve, KeptRowsAreReadBackwardsAndAsFarAsTheyAreKept) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t others = b.Space("others", s.texts), kept = b.CachedSpace("kept", s.tokens, c.window);
-    const uint32_t x = b.Op(OpCode::kAppend, {b.Input("x", s.tokens, 6)}, {}, kept, 6);
-    b.Op(OpCode::kConvolve, {x}, {b.RandomTensor(c.taps, 6)}, c.to_others ? others : s.tokens, 6,
+    const uint32_t x = b.Op("append", {b.Input("x", s.tokens, 6)}, {}, kept, 6);
+    b.Op("convolve", {x}, {b.RandomTensor(c.taps, 6)}, c.to_others ? others : s.tokens, 6,
          {{Attribute::kAfter, c.after}});
     ExpectStatus(b, c.status, c.what);
   }

@@ -1,7 +1,6 @@
 // add, activate, gate and scale: operations on single entries.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
-#include "runtime/blob/op_names.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
 
@@ -16,7 +15,7 @@ TEST(Add, SumsEntries) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t x = b.Input("x", s.tokens, width), y = b.Input("y", s.tokens, width);
-      const uint32_t sum = b.Op(OpCode::kAdd, {x, y}, {}, s.tokens, width);
+      const uint32_t sum = b.Op("add", {x, y}, {}, s.tokens, width);
       const size_t count = size_t{Total(lengths)} * width;
       const std::vector<float> xs = b.RandomFloats(count), ys = b.RandomFloats(count);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}, {y, ys}}, {}}, sum);
@@ -30,7 +29,7 @@ TEST(Add, OneValueTwice) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 5);
-  const uint32_t twice = b.Op(OpCode::kAdd, {x, x}, {}, s.tokens, 5);
+  const uint32_t twice = b.Op("add", {x, x}, {}, s.tokens, 5);
   const std::vector<float> xs = b.RandomFloats(6 * 5);
   const std::vector<float> found = RunTiled(b, {{{s.tokens, {2, 4}}}, {{x, xs}}, {}}, twice);
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], 2 * xs[i]);
@@ -41,7 +40,7 @@ TEST(Scale, MultipliesEntries) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 9);
-    const uint32_t y = b.Op(OpCode::kScale, {x}, {}, s.tokens, 9, {{Attribute::kScale, scale}});
+    const uint32_t y = b.Op("scale", {x}, {}, s.tokens, 9, {{Attribute::kScale, scale}});
     const std::vector<float> xs = b.RandomFloats(26 * 9);
     const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
     for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], static_cast<float>(scale) * xs[i]);
@@ -49,7 +48,7 @@ TEST(Scale, MultipliesEntries) {
   ModelBuilder b;  // absent: 1
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 9);
-  const uint32_t y = b.Op(OpCode::kScale, {x}, {}, s.tokens, 9);
+  const uint32_t y = b.Op("scale", {x}, {}, s.tokens, 9);
   const std::vector<float> xs = b.RandomFloats(4 * 9);
   EXPECT_EQ(RunTiled(b, {{{s.tokens, {4}}}, {{x, xs}}, {}}, y), xs);
 }
@@ -66,7 +65,7 @@ TEST(Activate, EachFunction) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t x = b.Input("x", s.tokens, width);
-      const uint32_t y = b.Op(OpCode::kActivate, {x}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+      const uint32_t y = b.Op("activate", {x}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
       const std::vector<float> xs = b.RandomFloats(size_t{26} * width, 4);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
       for (size_t i = 0; i < found.size(); ++i) {
@@ -83,7 +82,7 @@ TEST(Gate, EachFunction) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t a = b.Input("a", s.tokens, width), c = b.Input("c", s.tokens, width);
-      const uint32_t y = b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+      const uint32_t y = b.Op("gate", {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
       const std::vector<float> as = b.RandomFloats(size_t{26} * width, 3), cs = b.RandomFloats(size_t{26} * width, 2);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{a, as}, {c, cs}}, {}}, y);
       for (size_t i = 0; i < found.size(); ++i) {
@@ -104,7 +103,7 @@ TEST(Gate, ByOneNumber) {
           ModelBuilder b;
           const TextSpaces s(b);
           const uint32_t a = b.Input("a", s.tokens, first ? 1 : width), c = b.Input("c", s.tokens, first ? width : 1);
-          const uint32_t y = b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
+          const uint32_t y = b.Op("gate", {a, c}, {}, s.tokens, width, {{Attribute::kActivation, activation}});
           const size_t rows = Total(lengths);
           const std::vector<float> as = b.RandomFloats(rows * (first ? 1 : width), 3);
           const std::vector<float> cs = b.RandomFloats(rows * (first ? width : 1), 2);
@@ -123,7 +122,7 @@ TEST(Gate, ByOneNumber) {
   ModelBuilder b;  // the result is as wide as the wider one
   const TextSpaces s(b);
   const uint32_t a = b.Input("a", s.tokens, 1);
-  b.Op(OpCode::kGate, {a, a}, {}, s.tokens, 8);
+  b.Op("gate", {a, a}, {}, s.tokens, 8);
   ExpectRefused(b, FOVEA_E_SHAPE, "two numbers");
 }
 
@@ -136,7 +135,7 @@ TEST(Gate, LimitAndShift) {
       const uint32_t a = b.Input("a", s.tokens, width), c = b.Input("c", s.tokens, width);
       const auto quick = static_cast<uint32_t>(Activation::kQuickGelu);
       const uint32_t y =
-          b.Op(OpCode::kGate, {a, c}, {}, s.tokens, width,
+          b.Op("gate", {a, c}, {}, s.tokens, width,
                {{Attribute::kActivation, quick}, {Attribute::kLimit, limit}, {Attribute::kShift, shift}});
       const std::vector<float> as = b.RandomFloats(size_t{26} * width, 3), cs = b.RandomFloats(size_t{26} * width, 3);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{a, as}, {c, cs}}, {}}, y);
@@ -153,7 +152,7 @@ TEST(Activate, Limit) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 13);
-  const uint32_t y = b.Op(OpCode::kActivate, {x}, {}, s.tokens, 13, {{Attribute::kLimit, 1.25}});
+  const uint32_t y = b.Op("activate", {x}, {}, s.tokens, 13, {{Attribute::kLimit, 1.25}});
   std::vector<float> xs = b.RandomFloats(26 * 13, 3);
   xs[3] = INFINITY, xs[4] = -INFINITY;
   const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
@@ -161,31 +160,31 @@ TEST(Activate, Limit) {
 }
 
 TEST(Elementwise, LimitsHaveRules) {
-  const auto expect = [](OpCode code, uint32_t first, const Attributes& attributes, fovea_status status) {
+  const auto expect = [](const std::string& op, uint32_t first, const Attributes& attributes, fovea_status status) {
     ModelBuilder b;
     const TextSpaces s(b);
     std::vector<uint32_t> in = {b.Input("a", s.tokens, first)};
-    if (code == OpCode::kGate) in.push_back(b.Input("b", s.tokens, 8));
-    b.Op(code, in, {}, s.tokens, 8, attributes);
-    ExpectStatus(b, status, NameOf(code));
+    if (op == "gate") in.push_back(b.Input("b", s.tokens, 8));
+    b.Op(op, in, {}, s.tokens, 8, attributes);
+    ExpectStatus(b, status, op);
   };
-  for (const OpCode code : {OpCode::kGate, OpCode::kActivate}) {
-    expect(code, 8, {{Attribute::kLimit, 2}}, FOVEA_OK);
-    expect(code, 8, {{Attribute::kLimit, -2}}, FOVEA_E_OP);
-    expect(code, 8, {{Attribute::kLimit, NAN}}, FOVEA_E_RECORD);
+  for (const char* op : {"gate", "activate"}) {
+    expect(op, 8, {{Attribute::kLimit, 2}}, FOVEA_OK);
+    expect(op, 8, {{Attribute::kLimit, -2}}, FOVEA_E_OP);
+    expect(op, 8, {{Attribute::kLimit, NAN}}, FOVEA_E_RECORD);
   }
-  expect(OpCode::kGate, 1, {{Attribute::kLimit, 2}}, FOVEA_E_SHAPE);
-  expect(OpCode::kGate, 1, {{Attribute::kShift, 2}}, FOVEA_E_SHAPE);
-  expect(OpCode::kActivate, 8, {{Attribute::kShift, 2}}, FOVEA_E_OP);
+  expect("gate", 1, {{Attribute::kLimit, 2}}, FOVEA_E_SHAPE);
+  expect("gate", 1, {{Attribute::kShift, 2}}, FOVEA_E_SHAPE);
+  expect("activate", 8, {{Attribute::kShift, 2}}, FOVEA_E_OP);
 }
 
 TEST(Elementwise, ShapeRules) {
   struct Case {
-    OpCode code;
+    std::string_view op;
     uint32_t inputs;
   };
-  for (const Case c : {Case{OpCode::kAdd, 2}, {OpCode::kActivate, 1}, {OpCode::kGate, 2}, {OpCode::kScale, 1}}) {
-    const std::string name = NameOf(c.code);
+  for (const Case c : {Case{"add", 2}, {"activate", 1}, {"gate", 2}, {"scale", 1}}) {
+    const std::string name = std::string(c.op);
     // x: valid; narrow, other: of another width and space; ids: not f32.
     struct Try {
       ModelBuilder b;
@@ -197,7 +196,7 @@ TEST(Elementwise, ShapeRules) {
       Try t;
       std::vector<uint32_t> inputs(c.inputs, t.x);
       inputs[at] = t.*wrong;
-      t.b.Op(c.code, inputs, {}, t.s.tokens, 8);
+      t.b.Op(c.op, inputs, {}, t.s.tokens, 8);
       ExpectRefused(t.b, status, name + ": " + what);
     };
     for (uint32_t at = 0; at < c.inputs; ++at) {
@@ -207,7 +206,7 @@ TEST(Elementwise, ShapeRules) {
     }
     const auto with = [&](uint32_t inputs, uint32_t tensors, const Attributes& attributes) {
       auto t = std::make_unique<Try>();
-      t->b.Op(c.code, std::vector<uint32_t>(inputs, t->x),
+      t->b.Op(c.op, std::vector<uint32_t>(inputs, t->x),
               std::vector<uint32_t>(tensors, tensors == 0 ? 0 : t->b.RandomTensor(1, 8)), t->s.tokens, 8, attributes);
       return t;
     };
@@ -216,13 +215,13 @@ TEST(Elementwise, ShapeRules) {
     ExpectRefused(with(c.inputs - 1, 0, {})->b, FOVEA_E_RECORD, name + ": inputs");
     ExpectRefused(with(c.inputs, 1, {})->b, FOVEA_E_RECORD, name + ": tensors");
     ExpectRefused(with(c.inputs, 0, {{Attribute::kHeads, 1}})->b, FOVEA_E_OP, name + ": attribute");
-    const bool activates = c.code == OpCode::kActivate || c.code == OpCode::kGate;
+    const bool activates = c.op == "activate" || c.op == "gate";
     ExpectRefused(with(c.inputs, 0, {{Attribute::kActivation, kActivationCount}})->b, FOVEA_E_OP,
                   name + ": activation");
     if (activates) ExpectAccepted(with(c.inputs, 0, {{Attribute::kActivation, kActivationCount - 1}})->b, name);
-    const double bad_scale = c.code == OpCode::kScale ? NAN : 1;
-    ExpectRefused(with(c.inputs, 0, {{Attribute::kScale, bad_scale}})->b,
-                  c.code == OpCode::kScale ? FOVEA_E_RECORD : FOVEA_E_OP, name + ": scale");
+    const double bad_scale = c.op == "scale" ? NAN : 1;
+    ExpectRefused(with(c.inputs, 0, {{Attribute::kScale, bad_scale}})->b, c.op == "scale" ? FOVEA_E_RECORD : FOVEA_E_OP,
+                  name + ": scale");
   }
 }
 

@@ -1,6 +1,5 @@
 // Embeddings: sums of rows of several tables of every type.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -31,7 +30,7 @@ TEST(Embed, SumsTablesOfEveryType) {
       if (!ids.empty()) ids.back() = static_cast<int32_t>(rows[i] - 1);
       feed.ids.push_back({inputs.back(), ids});
     }
-    const uint32_t y = b.Op(OpCode::kEmbed, inputs, tables, s.tokens, c.width, {{Attribute::kScale, c.scale}});
+    const uint32_t y = b.Op("embed", inputs, tables, s.tokens, c.width, {{Attribute::kScale, c.scale}});
     std::vector<double> expected(size_t{Total(c.lengths)} * c.width);
     for (size_t t = 0; t < tables.size(); ++t) {
       const std::vector<float> values = b.TensorValues(tables[t]);
@@ -51,7 +50,7 @@ TEST(Embed, OneTableIsExact) {
     const TextSpaces s(b);
     const uint32_t ids = b.Input("ids", s.tokens, 1, DType::kI32);
     const uint32_t table = b.RandomTensor(40, 64, type, 1);
-    const uint32_t y = b.Op(OpCode::kEmbed, {ids}, {table}, s.tokens, 64);
+    const uint32_t y = b.Op("embed", {ids}, {table}, s.tokens, 64);
     const std::vector<int32_t> chosen = RandomIds(26, 40, 9);
     const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {}, {{ids, chosen}}}, y);
     const std::vector<float> values = b.TensorValues(table);
@@ -65,7 +64,7 @@ TEST(Embed, OneTableIsExact) {
   const uint32_t first = b.Input("first", s.tokens, 1, DType::kI32),
                  second = b.Input("second", s.tokens, 1, DType::kI32);
   const uint32_t table = b.RandomTensor(4, 8);
-  const uint32_t y = b.Op(OpCode::kEmbed, {first, second}, {table, table}, s.tokens, 8);
+  const uint32_t y = b.Op("embed", {first, second}, {table, table}, s.tokens, 8);
   const std::vector<float> t = b.TensorValues(table);
   const std::vector<float> found = RunTiled(b, {{{s.tokens, {2}}}, {}, {{first, {0, 3}}, {second, {1, 3}}}}, y);
   for (int i = 0; i < 8; ++i) {
@@ -79,7 +78,7 @@ TEST(Embed, IdsAreBelowTheSmallestTable) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t ids = b.Input("ids", s.tokens, 1, DType::kI32);
-  const uint32_t y = b.Op(OpCode::kEmbed, {ids, ids}, {b.RandomTensor(40, 8), b.RandomTensor(12, 8)}, s.tokens, 8);
+  const uint32_t y = b.Op("embed", {ids, ids}, {b.RandomTensor(40, 8), b.RandomTensor(12, 8)}, s.tokens, 8);
   b.SetOutput(y);
   const TestModel model(b.Blob());
   fovea_value_info info = Sized<fovea_value_info>();
@@ -149,7 +148,7 @@ TEST(Embed, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t ids = b.Input("ids", s.tokens, t.ids_width, t.ids_type);
-    b.Op(OpCode::kEmbed, {ids}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
+    b.Op("embed", {ids}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
 }

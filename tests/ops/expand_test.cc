@@ -1,6 +1,5 @@
 // Rows below selected rows: the tokens of chosen sentences, and spaces derived from them.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -43,10 +42,8 @@ struct Documents {
     x = b.Input("x", tokens, width);
     scores = b.Input("scores", sentences, 1);
   }
-  uint32_t Select(uint32_t kind = kBest) {
-    return b.Op(OpCode::kSelect, {scores}, {}, best, 1, {{Attribute::kKind, kind}});
-  }
-  uint32_t Expand(uint32_t rows) { return b.Op(OpCode::kExpand, {rows}, {}, of_best, 1); }
+  uint32_t Select(uint32_t kind = kBest) { return b.Op("select", {scores}, {}, best, 1, {{Attribute::kKind, kind}}); }
+  uint32_t Expand(uint32_t rows) { return b.Op("expand", {rows}, {}, of_best, 1); }
 };
 
 struct Shape {
@@ -66,14 +63,14 @@ TEST(Expand, RowsAndIdsOfChosenSegments) {
     for (const uint32_t most : {1u, 2u, 9u}) {
       Documents d(most);
       const uint32_t chosen = d.Select(), rows = d.Expand(chosen);
-      const uint32_t taken = d.b.Op(OpCode::kGather, {d.x, rows}, {}, d.of_best, 3);
-      const uint32_t ids = d.b.Op(OpCode::kGather, {d.ids, rows}, {}, d.of_best, 1);
+      const uint32_t taken = d.b.Op("gather", {d.x, rows}, {}, d.of_best, 3);
+      const uint32_t ids = d.b.Op("gather", {d.ids, rows}, {}, d.of_best, 1);
       const std::vector<float> table = d.b.RandomFloats(7 * 3);
-      const uint32_t words = d.b.Op(OpCode::kEmbed, {ids}, {d.b.Tensor(7, 3, table)}, d.of_best, 3);
-      const uint32_t sum = d.b.Op(OpCode::kAdd, {taken, words}, {}, d.of_best, 3);
-      const uint32_t pooled = d.b.Op(OpCode::kPool, {sum}, {}, d.best, 3, {{Attribute::kKind, 2}});
-      const uint32_t top = d.b.Op(OpCode::kPool, {pooled}, {}, d.documents, 3, {{Attribute::kKind, 3}});
-      const uint32_t back = d.b.Op(OpCode::kMerge, {d.x, sum, rows}, {}, d.tokens, 3);
+      const uint32_t words = d.b.Op("embed", {ids}, {d.b.Tensor(7, 3, table)}, d.of_best, 3);
+      const uint32_t sum = d.b.Op("add", {taken, words}, {}, d.of_best, 3);
+      const uint32_t pooled = d.b.Op("pool", {sum}, {}, d.best, 3, {{Attribute::kKind, 2}});
+      const uint32_t top = d.b.Op("pool", {pooled}, {}, d.documents, 3, {{Attribute::kKind, 3}});
+      const uint32_t back = d.b.Op("merge", {d.x, sum, rows}, {}, d.tokens, 3);
       d.b.SetOutput(rows);
       d.b.SetOutput(ids);
 
@@ -138,15 +135,15 @@ TEST(Expand, SpacesThatFollow) {
     const uint32_t longer = d.b.ExtendedSpace("longer", d.of_best, 1), half = d.b.StridedSpace("half", d.of_best, 2);
     const uint32_t slots = d.b.FixedSpace("slots", d.best, 2);
     const uint32_t rows = d.Expand(d.Select());
-    const uint32_t taken = d.b.Op(OpCode::kGather, {d.x, rows}, {}, d.of_best, 3);
-    const uint32_t front = d.b.Op(OpCode::kPrepend, {taken}, {d.b.Tensor(1, 3, {1, 2, 3})}, longer, 3);
-    const uint32_t seen = d.b.Op(OpCode::kAttention, {front, front, front}, {}, longer, 3);
-    const uint32_t first = d.b.Op(OpCode::kPool, {seen}, {}, d.best, 3);
-    const uint32_t halved = d.b.Op(OpCode::kPool, {taken}, {}, half, 3, {{Attribute::kKind, 3}});
-    const uint32_t most = d.b.Op(OpCode::kPool, {halved}, {}, d.best, 3, {{Attribute::kKind, 3}});
-    const uint32_t filled = d.b.Op(OpCode::kFill, {}, {d.b.Tensor(1, 3, {1, 0, -1})}, slots, 3);
-    const uint32_t asked = d.b.Op(OpCode::kAttention, {filled, taken, taken}, {}, slots, 3);
-    const uint32_t answer = d.b.Op(OpCode::kPool, {asked}, {}, d.best, 3, {{Attribute::kKind, 1}});
+    const uint32_t taken = d.b.Op("gather", {d.x, rows}, {}, d.of_best, 3);
+    const uint32_t front = d.b.Op("prepend", {taken}, {d.b.Tensor(1, 3, {1, 2, 3})}, longer, 3);
+    const uint32_t seen = d.b.Op("attention", {front, front, front}, {}, longer, 3);
+    const uint32_t first = d.b.Op("pool", {seen}, {}, d.best, 3);
+    const uint32_t halved = d.b.Op("pool", {taken}, {}, half, 3, {{Attribute::kKind, 3}});
+    const uint32_t most = d.b.Op("pool", {halved}, {}, d.best, 3, {{Attribute::kKind, 3}});
+    const uint32_t filled = d.b.Op("fill", {}, {d.b.Tensor(1, 3, {1, 0, -1})}, slots, 3);
+    const uint32_t asked = d.b.Op("attention", {filled, taken, taken}, {}, slots, 3);
+    const uint32_t answer = d.b.Op("pool", {asked}, {}, d.best, 3, {{Attribute::kKind, 1}});
     const std::vector<float> xs = d.b.RandomFloats(Total(shape.of_sentences) * 3);
     const std::vector<float> scores = d.b.RandomFloats(shape.of_sentences.size());
     const Feed feed = {{{d.sentences, shape.of_documents}, {d.tokens, shape.of_sentences}},
@@ -198,16 +195,16 @@ TEST(Expand, AgainAndAgain) {
   const uint32_t by_document = b.Input("by_document", documents, 1), by_sentence = b.Input("by_sentence", sentences, 1);
   const uint32_t x = b.Input("x", tokens, 2);
   const Attributes kind = {{Attribute::kKind, kBest}};
-  const uint32_t a = b.Op(OpCode::kSelect, {by_document}, {}, some, 1, kind);
-  const uint32_t of_a = b.Op(OpCode::kExpand, {a}, {}, of_some, 1);
-  const uint32_t words = b.Op(OpCode::kExpand, {of_a}, {}, words_of_some, 1);
-  const uint32_t scores = b.Op(OpCode::kGather, {by_sentence, of_a}, {}, of_some, 1);
-  const uint32_t c = b.Op(OpCode::kSelect, {scores}, {}, best, 1, kind);
-  const uint32_t of_c = b.Op(OpCode::kExpand, {c}, {}, of_best, 1);
-  const uint32_t near = b.Op(OpCode::kGather, {x, words}, {}, words_of_some, 2);
-  const uint32_t taken = b.Op(OpCode::kGather, {near, of_c}, {}, of_best, 2);
-  const uint32_t pooled = b.Op(OpCode::kPool, {taken}, {}, best, 2, {{Attribute::kKind, 2}});
-  const uint32_t of_documents = b.Op(OpCode::kPool, {pooled}, {}, some, 2);
+  const uint32_t a = b.Op("select", {by_document}, {}, some, 1, kind);
+  const uint32_t of_a = b.Op("expand", {a}, {}, of_some, 1);
+  const uint32_t words = b.Op("expand", {of_a}, {}, words_of_some, 1);
+  const uint32_t scores = b.Op("gather", {by_sentence, of_a}, {}, of_some, 1);
+  const uint32_t c = b.Op("select", {scores}, {}, best, 1, kind);
+  const uint32_t of_c = b.Op("expand", {c}, {}, of_best, 1);
+  const uint32_t near = b.Op("gather", {x, words}, {}, words_of_some, 2);
+  const uint32_t taken = b.Op("gather", {near, of_c}, {}, of_best, 2);
+  const uint32_t pooled = b.Op("pool", {taken}, {}, best, 2, {{Attribute::kKind, 2}});
+  const uint32_t of_documents = b.Op("pool", {pooled}, {}, some, 2);
   // Documents 1 and 3 of the first shelf row are best; of their sentences 3 and 5 (4 has no tokens).
   const std::vector<float> xs = b.RandomFloats(12 * 2);
   const Feed feed = {{{documents, {4}}, {sentences, {2, 2, 0, 2}}, {tokens, {1, 2, 3, 1, 0, 5}}},
@@ -244,63 +241,62 @@ TEST(Expand, UsesAreChecked) {
   const fovea_status record = FOVEA_E_RECORD, shape = FOVEA_E_SHAPE;
   refused("fine", FOVEA_OK, [](Program& p) {
     const uint32_t rows = p.Select(), of_rows = p.Expand(rows);
-    p.b.Op(OpCode::kGather, {p.x, of_rows}, {}, p.of_best, 8);
-    const uint32_t marks = p.b.Op(OpCode::kGather, {p.mark, rows}, {}, p.best, 1);
-    p.b.Op(OpCode::kSelect, {marks}, {}, p.again, 1);
+    p.b.Op("gather", {p.x, of_rows}, {}, p.of_best, 8);
+    const uint32_t marks = p.b.Op("gather", {p.mark, rows}, {}, p.best, 1);
+    p.b.Op("select", {marks}, {}, p.again, 1);
   });
-  refused("nothing selected", record, [](Program& p) { p.b.Op(OpCode::kExpand, {p.mark}, {}, p.of_best, 1); });
+  refused("nothing selected", record, [](Program& p) { p.b.Op("expand", {p.mark}, {}, p.of_best, 1); });
   refused("by the caller's ids", shape, [](Program& p) {
     p.Select();
-    p.b.Op(OpCode::kExpand, {p.mark}, {}, p.of_best, 1);
+    p.b.Op("expand", {p.mark}, {}, p.of_best, 1);
   });
   refused("by gathered ids", shape, [](Program& p) {
-    const uint32_t marks = p.b.Op(OpCode::kGather, {p.mark, p.Select()}, {}, p.best, 1);
-    p.b.Op(OpCode::kExpand, {marks}, {}, p.of_best, 1);
+    const uint32_t marks = p.b.Op("gather", {p.mark, p.Select()}, {}, p.best, 1);
+    p.b.Op("expand", {marks}, {}, p.of_best, 1);
   });
   refused("by numbers", shape, [](Program& p) {
     p.Select();
-    p.b.Op(OpCode::kExpand, {p.scores}, {}, p.of_best, 1);
+    p.b.Op("expand", {p.scores}, {}, p.of_best, 1);
   });
   refused("into another selection's child", record,
-          [](Program& p) { p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.of_more, 1); });
+          [](Program& p) { p.b.Op("expand", {p.Select()}, {}, p.of_more, 1); });
   refused("into another selection's child that there is", shape, [](Program& p) {
-    p.b.Op(OpCode::kSelect, {p.scores}, {}, p.more, 1);
-    p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.of_more, 1);
+    p.b.Op("select", {p.scores}, {}, p.more, 1);
+    p.b.Op("expand", {p.Select()}, {}, p.of_more, 1);
   });
-  refused("into no child", shape, [](Program& p) { p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.more, 1); });
-  refused("into rows that follow", record, [](Program& p) { p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.half, 1); });
-  refused("wide", shape, [](Program& p) { p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.of_best, 2); });
+  refused("into no child", shape, [](Program& p) { p.b.Op("expand", {p.Select()}, {}, p.more, 1); });
+  refused("into rows that follow", record, [](Program& p) { p.b.Op("expand", {p.Select()}, {}, p.half, 1); });
+  refused("wide", shape, [](Program& p) { p.b.Op("expand", {p.Select()}, {}, p.of_best, 2); });
   refused("twice", record, [](Program& p) {
     const uint32_t rows = p.Select();
     p.Expand(rows), p.Expand(rows);
   });
-  refused("of what is chosen later", record,
-          [](Program& p) { p.b.Op(OpCode::kExpand, {p.Select()}, {}, p.of_few, 1); });
+  refused("of what is chosen later", record, [](Program& p) { p.b.Op("expand", {p.Select()}, {}, p.of_few, 1); });
   refused("select below a selection", record,
-          [](Program& p) { p.b.Op(OpCode::kSelect, {p.b.Input("late", p.tokens, 1)}, {}, p.of_best, 1); });
+          [](Program& p) { p.b.Op("select", {p.b.Input("late", p.tokens, 1)}, {}, p.of_best, 1); });
   refused("select into an expanded space", shape, [](Program& p) {
-    const uint32_t score = p.b.Op(OpCode::kFill, {}, {p.b.RandomTensor(1, 1)}, p.tokens, 1);
+    const uint32_t score = p.b.Op("fill", {}, {p.b.RandomTensor(1, 1)}, p.tokens, 1);
     p.Select();
-    p.b.Op(OpCode::kSelect, {score}, {}, p.of_best, 1);
+    p.b.Op("select", {score}, {}, p.of_best, 1);
   });
   refused("rows that follow from none", record,
-          [](Program& p) { p.b.Op(OpCode::kFill, {}, {p.b.RandomTensor(1, 8)}, p.half, 8); });
-  refused("children of none", record, [](Program& p) { p.b.Op(OpCode::kBroadcast, {p.x}, {}, p.of_few, 8); });
+          [](Program& p) { p.b.Op("fill", {}, {p.b.RandomTensor(1, 8)}, p.half, 8); });
+  refused("children of none", record, [](Program& p) { p.b.Op("broadcast", {p.x}, {}, p.of_few, 8); });
   refused("gather by parents", shape, [](Program& p) {
     const uint32_t rows = p.Select();
     p.Expand(rows);
-    p.b.Op(OpCode::kGather, {p.x, rows}, {}, p.of_best, 8);
+    p.b.Op("gather", {p.x, rows}, {}, p.of_best, 8);
   });
   refused("indices of rows as ids", shape,
-          [](Program& p) { p.b.Op(OpCode::kEmbed, {p.Expand(p.Select())}, {p.b.RandomTensor(9, 8)}, p.of_best, 8); });
+          [](Program& p) { p.b.Op("embed", {p.Expand(p.Select())}, {p.b.RandomTensor(9, 8)}, p.of_best, 8); });
   refused("indices gathered", shape, [](Program& p) {
     const uint32_t rows = p.Select();
-    const uint32_t scores = p.b.Op(OpCode::kGather, {p.scores, rows}, {}, p.best, 1);
-    const uint32_t again = p.b.Op(OpCode::kSelect, {scores}, {}, p.again, 1, {{Attribute::kKind, 2}});
-    p.b.Op(OpCode::kGather, {rows, again}, {}, p.again, 1);
+    const uint32_t scores = p.b.Op("gather", {p.scores, rows}, {}, p.best, 1);
+    const uint32_t again = p.b.Op("select", {scores}, {}, p.again, 1, {{Attribute::kKind, 2}});
+    p.b.Op("gather", {rows, again}, {}, p.again, 1);
   });
   refused("listed rows in other segments", shape, [](Program& p) {
-    p.b.Op(OpCode::kAttention, {p.x, p.x, p.x, p.Expand(p.Select())}, {}, p.tokens, 8, {{Attribute::kGlobalKeys, 1}});
+    p.b.Op("attention", {p.x, p.x, p.x, p.Expand(p.Select())}, {}, p.tokens, 8, {{Attribute::kGlobalKeys, 1}});
   });
   // Positions: at least one for each row of the source, because all of them may be chosen.
   for (const uint32_t rows : {4u, 5u}) {
@@ -311,10 +307,10 @@ TEST(Expand, UsesAreChecked) {
       const uint32_t some = b.SelectedSpace("some", children ? pictures : patches);
       const uint32_t space = children ? b.ExpandedSpace("of some", patches, some) : some;
       const uint32_t score = b.Input("score", children ? pictures : patches, 1), x = b.Input("x", patches, 8);
-      uint32_t chosen = b.Op(OpCode::kSelect, {score}, {}, some, 1);
-      if (children) chosen = b.Op(OpCode::kExpand, {chosen}, {}, space, 1);
-      const uint32_t taken = b.Op(OpCode::kGather, {x, chosen}, {}, space, 8);
-      b.Op(OpCode::kPosition, {taken}, {b.RandomTensor(rows, 8)}, space, 8);
+      uint32_t chosen = b.Op("select", {score}, {}, some, 1);
+      if (children) chosen = b.Op("expand", {chosen}, {}, space, 1);
+      const uint32_t taken = b.Op("gather", {x, chosen}, {}, space, 8);
+      b.Op("position", {taken}, {b.RandomTensor(rows, 8)}, space, 8);
       if (rows == 5) ExpectAccepted(b, "positions");
       if (rows == 4) ExpectRefused(b, shape, "positions that run out");
     }

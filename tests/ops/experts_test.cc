@@ -2,7 +2,6 @@
 // backend; and which experts a row takes.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -30,7 +29,7 @@ struct Mixture {
     std::vector<uint32_t> tensors = {weight};
     if (biased) biases = b.RandomFloats(biases.size()), tensors.push_back(b.Tensor(1, biases.size(), biases));
     integers = type == DType::kI8 || type == DType::kI4;
-    y = b.Op(OpCode::kExperts, {x, scores}, tensors, s.tokens, made(),
+    y = b.Op("experts", {x, scores}, tensors, s.tokens, made(),
              {{Attribute::kKind, static_cast<uint32_t>(kind)},
               {Attribute::kExperts, shape.experts},
               {Attribute::kTopK, shape.chosen}});
@@ -159,10 +158,9 @@ TEST(Experts, OneWeightSharedInSeveralWays) {
     const uint32_t some = b.Input("some", s.tokens, 4);
     const uint32_t w = b.RandomTensor(24, 64, type);
     const auto apart = [&](uint32_t of, uint32_t experts, uint32_t width) {
-      return b.Op(OpCode::kExperts, {x, of}, {w}, s.tokens, width,
-                  {{Attribute::kExperts, experts}, {Attribute::kTopK, 1}});
+      return b.Op("experts", {x, of}, {w}, s.tokens, width, {{Attribute::kExperts, experts}, {Attribute::kTopK, 1}});
     };
-    const uint32_t whole = b.Op(OpCode::kLinear, {x}, {w}, s.tokens, 24);
+    const uint32_t whole = b.Op("linear", {x}, {w}, s.tokens, 24);
     const uint32_t of_six = apart(scores, 6, 4), of_four = apart(some, 4, 6);
     for (const uint32_t v : {whole, of_six, of_four}) b.SetOutput(v);
     const TestModel model(b.Blob());
@@ -233,7 +231,7 @@ TEST(Experts, ShapeRules) {
     const uint32_t x = b.Input("x", s.tokens, t.x_width), scores = b.Input("scores", s.tokens, t.scores_width);
     std::vector<uint32_t> tensors = {b.RandomTensor(t.weight_rows, t.weight_width)};
     if (t.bias != 0) tensors.push_back(b.RandomTensor(1, t.bias));
-    b.Op(OpCode::kExperts, {x, scores}, tensors, s.tokens, t.width, t.attributes);
+    b.Op("experts", {x, scores}, tensors, s.tokens, t.width, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
   // Rows that no tensor can have, no weight, scores in another space, ids as scores.
@@ -244,8 +242,8 @@ TEST(Experts, ShapeRules) {
     const auto count = static_cast<uint32_t>(experts);
     const uint32_t x = b.Input("x", s.tokens, 32);
     const uint32_t scores = b.Input("scores", elsewhere ? s.texts : s.tokens, count, type);
-    b.Op(OpCode::kExperts, {x, scores}, {weight ? b.RandomTensor(48, 32) : kBlobNone}, s.tokens,
-         count > 6 ? 1 << 20 : 16, counts(experts, 2));
+    b.Op("experts", {x, scores}, {weight ? b.RandomTensor(48, 32) : kBlobNone}, s.tokens, count > 6 ? 1 << 20 : 16,
+         counts(experts, 2));
     ExpectRefused(b, status, what);
   };
   refused("no weight", FOVEA_E_RECORD, false, false, DType::kF32, 6);

@@ -1,6 +1,5 @@
 // Hashing by rotations and sorting by bucket, through programs, against plain loops.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -104,8 +103,8 @@ struct Program {
   Program(const Shape& shape, const std::vector<float>& table) {
     x = b.Input("x", s.tokens, shape.width());
     rotations = b.Tensor(shape.rotations(), shape.depth, table);
-    hash = b.Op(OpCode::kHash, {x}, {rotations}, s.tokens, shape.columns(), shape.attributes());
-    sort = b.Op(OpCode::kSort, {hash}, {}, s.tokens, 2 * shape.columns());
+    hash = b.Op("hash", {x}, {rotations}, s.tokens, shape.columns(), shape.attributes());
+    sort = b.Op("sort", {hash}, {}, s.tokens, 2 * shape.columns());
     b.SetOutput(hash);
   }
   std::vector<int32_t> Run(uint32_t value, const Lengths& lengths, const std::vector<float>& xs) {
@@ -185,7 +184,7 @@ TEST(Hash, NumbersThatAreNone) {
       const std::vector<int32_t> found = program.Run(program.hash, lengths, xs);
       for (const int32_t bucket : found) ASSERT_LT(static_cast<uint32_t>(bucket), shape.all());
       EXPECT_EQ(program.Run(program.sort, lengths, xs), SortReference(found, shape.columns(), lengths));
-      const uint32_t y = program.b.Op(OpCode::kAttention, {program.x, program.x, program.x, program.sort}, {},
+      const uint32_t y = program.b.Op("attention", {program.x, program.x, program.x, program.sort}, {},
                                       program.s.tokens, shape.width(),
                                       {{Attribute::kHeads, shape.heads},
                                        {Attribute::kRounds, shape.rounds},
@@ -245,13 +244,13 @@ TEST(Hash, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, t.width, t.type);
-    b.Op(OpCode::kHash, {x}, {b.RandomTensor(t.rows, t.depth, t.table)}, t.elsewhere ? s.texts : s.tokens, t.columns,
+    b.Op("hash", {x}, {b.RandomTensor(t.rows, t.depth, t.table)}, t.elsewhere ? s.texts : s.tokens, t.columns,
          t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
   ModelBuilder b;
   const TextSpaces s(b);
-  b.Op(OpCode::kHash, {b.Input("x", s.tokens, 12)}, {}, s.tokens, 6, with(2, 3, 8));
+  b.Op("hash", {b.Input("x", s.tokens, 12)}, {}, s.tokens, 6, with(2, 3, 8));
   ExpectRefused(b, FOVEA_E_RECORD, "no rotations");
 }
 
@@ -260,8 +259,8 @@ TEST(Sort, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 4), ids = b.Input("ids", s.tokens, 1, DType::kI32);
-    const uint32_t hash = b.Op(OpCode::kHash, {x}, {b.RandomTensor(2, 4)}, s.tokens, 1, {{Attribute::kBuckets, 4}});
-    b.Op(OpCode::kSort, {of_hash ? hash : ids}, {}, elsewhere ? s.texts : s.tokens, width);
+    const uint32_t hash = b.Op("hash", {x}, {b.RandomTensor(2, 4)}, s.tokens, 1, {{Attribute::kBuckets, 4}});
+    b.Op("sort", {of_hash ? hash : ids}, {}, elsewhere ? s.texts : s.tokens, width);
     ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 2, true, false);
@@ -269,13 +268,13 @@ TEST(Sort, ShapeRules) {
   refused("buckets of the caller", FOVEA_E_SHAPE, 2, false, false);
   refused("space", FOVEA_E_SHAPE, 2, true, true);
   // Buckets and sorted rows are indices, not numbers.
-  for (const OpCode code : {OpCode::kHash, OpCode::kSort}) {
+  for (const std::string_view op : {"hash", "sort"}) {
     ModelBuilder b;
     const TextSpaces s(b);
-    uint32_t y = b.Op(OpCode::kHash, {b.Input("x", s.tokens, 4)}, {b.RandomTensor(2, 4)}, s.tokens, 1,
-                      {{Attribute::kBuckets, 4}});
-    if (code == OpCode::kSort) y = b.Op(OpCode::kSort, {y}, {}, s.tokens, 2);
-    b.Op(OpCode::kAdd, {y, y}, {}, s.tokens, code == OpCode::kSort ? 2 : 1);
+    uint32_t y =
+        b.Op("hash", {b.Input("x", s.tokens, 4)}, {b.RandomTensor(2, 4)}, s.tokens, 1, {{Attribute::kBuckets, 4}});
+    if (op == "sort") y = b.Op("sort", {y}, {}, s.tokens, 2);
+    b.Op("add", {y, y}, {}, s.tokens, op == "sort" ? 2 : 1);
     ExpectRefused(b, FOVEA_E_SHAPE, "added");
   }
 }
@@ -308,7 +307,7 @@ TEST(Concat, AgainstPlainLoops) {
           expected.insert(expected.end(), x.begin() + row * w, x.begin() + (row + 1) * w);
         }
       }
-      const uint32_t y = b.Op(OpCode::kConcat, inputs, {}, s.tokens, width);
+      const uint32_t y = b.Op("concat", inputs, {}, s.tokens, width);
       ExpectClose(RunTiled(b, feed, y), expected, 0, 0);
     }
   }
@@ -319,7 +318,7 @@ TEST(Concat, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 4), y = b.Input("y", elsewhere ? s.texts : s.tokens, 3, type);
-    b.Op(OpCode::kConcat, {x, y}, {}, s.tokens, width);
+    b.Op("concat", {x, y}, {}, s.tokens, width);
     ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 7, DType::kF32, false);

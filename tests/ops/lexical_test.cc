@@ -2,7 +2,6 @@
 #include <map>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -92,7 +91,7 @@ TEST(Lexical, EqualsItsDefinition) {
         const std::vector<float> table = b.RandomFloats(c.table ? vocabulary : 0);
         std::vector<uint32_t> tensors;
         if (c.table) tensors.push_back(b.Tensor(1, vocabulary, table));
-        const uint32_t scores = b.Op(OpCode::kLexical, {ids, query}, tensors, sentences, 1, c.attributes);
+        const uint32_t scores = b.Op("lexical", {ids, query}, tensors, sentences, 1, c.attributes);
         Ids words = RandomIds(Total(shape.of_sentences), vocabulary, 3);
         Ids asked = RandomIds(Total(shape.of_queries), vocabulary, 4);
         if (!c.table) {  // any number is an id
@@ -131,12 +130,12 @@ TEST(Lexical, OfOneCollectionAndOfChosenRows) {
                  query_space = b.Space("query");
   const uint32_t few = b.SelectedSpace("few", tokens, 2), best = b.SelectedSpace("best", sentences, 1);
   const uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), query = b.Input("query", query_space, 1, DType::kI32);
-  const uint32_t first = b.Op(OpCode::kSelect, {ids}, {}, few, 1, {{Attribute::kKind, 3}});
-  const uint32_t first_ids = b.Op(OpCode::kGather, {ids, first}, {}, few, 1);
-  const uint32_t all = b.Op(OpCode::kLexical, {ids, query}, {}, sentences, 1);
-  const uint32_t of_first = b.Op(OpCode::kLexical, {first_ids, query}, {}, sentences, 1, {{Attribute::kKind, 1}});
-  const uint32_t sum = b.Op(OpCode::kAdd, {all, of_first}, {}, sentences, 1);
-  b.SetOutput(b.Op(OpCode::kSelect, {all}, {}, best, 1, {{Attribute::kKind, 2}}));
+  const uint32_t first = b.Op("select", {ids}, {}, few, 1, {{Attribute::kKind, 3}});
+  const uint32_t first_ids = b.Op("gather", {ids, first}, {}, few, 1);
+  const uint32_t all = b.Op("lexical", {ids, query}, {}, sentences, 1);
+  const uint32_t of_first = b.Op("lexical", {first_ids, query}, {}, sentences, 1, {{Attribute::kKind, 1}});
+  const uint32_t sum = b.Op("add", {all, of_first}, {}, sentences, 1);
+  b.SetOutput(b.Op("select", {all}, {}, best, 1, {{Attribute::kKind, 2}}));
   const Feed feed = {{{tokens, {3, 1, 4}}, {query_space, {2}}}, {}, {{ids, {1, 2, 3, 4, 5, 3, 3, 1}}, {query, {3, 9}}}};
   std::vector<double> expected = Scores(kBm25, {{1, 2, 3}, {4}, {5, 3, 3, 1}}, {3, 9}, 1.2, 0.75, {});
   const std::vector<double> more = Scores(kTfIdf, {{1, 2}, {4}, {5, 3}}, {3, 9}, 0, 0, {});
@@ -162,7 +161,7 @@ TEST(Lexical, MemoryAndIds) {
     ids = b.Input("ids", tokens, 1, DType::kI32), query = b.Input("query", queries, 1, DType::kI32);
     std::vector<uint32_t> tensors;
     if (table) tensors.push_back(b.RandomTensor(1, 5));
-    b.SetOutput(b.Op(OpCode::kLexical, {ids, query}, tensors, sentences, 1, {{Attribute::kKind, kind}}));
+    b.SetOutput(b.Op("lexical", {ids, query}, tensors, sentences, 1, {{Attribute::kKind, kind}}));
   };
   for (const uint32_t kind : {kBm25, kTfIdf}) {
     ModelBuilder b;
@@ -211,7 +210,7 @@ TEST(Lexical, ShapeRules) {
     Try t;
     std::vector<uint32_t> tensors;
     if (rows != 0) tensors.push_back(t.b.RandomTensor(rows, 5));
-    t.b.Op(OpCode::kLexical, {t.*ids, t.*query}, tensors, t.*space, width, attributes);
+    t.b.Op("lexical", {t.*ids, t.*query}, tensors, t.*space, width, attributes);
     ExpectStatus(t.b, status, what);
   };
   const auto ids = &Try::ids, query = &Try::query, sentences = &Try::sentences;

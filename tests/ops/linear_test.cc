@@ -1,7 +1,6 @@
 // Linear layers: every type of weights, activation and backend, with and without bias, against the stored weights'
 // values.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/reference_gemm.h"
 
@@ -79,8 +78,7 @@ TEST(Linear, TypesActivationsAndBias) {
     } else if (c.activation % 2 == 0) {
       tensors.push_back(kBlobNone);  // absent in either way
     }
-    const uint32_t y =
-        b.Op(OpCode::kLinear, {x}, tensors, s.tokens, c.outputs, {{Attribute::kActivation, c.activation}});
+    const uint32_t y = b.Op("linear", {x}, tensors, s.tokens, c.outputs, {{Attribute::kActivation, c.activation}});
     const std::vector<float> xs = b.RandomFloats(size_t{26} * c.inputs);
     const std::vector<float> ws = b.TensorValues(w);
     for (const uint32_t backend : kBackends) {
@@ -104,10 +102,10 @@ TEST(Linear, SeveralLayersShareQuantizedRows) {
     const uint32_t x = b.Input("x", s.tokens, 64);
     std::vector<uint32_t> weights;
     for (int i = 0; i < 4; ++i) weights.push_back(b.RandomTensor(64, 64, i == 1 ? DType::kI4 : DType::kI8));
-    const uint32_t a = b.Op(OpCode::kLinear, {x}, {weights[0]}, s.tokens, 64);
-    const uint32_t c = b.Op(OpCode::kLinear, {x}, {weights[1]}, s.tokens, 64);
-    const uint32_t d = b.Op(OpCode::kLinear, {a}, {weights[2]}, s.tokens, 64);
-    const uint32_t e = b.Op(OpCode::kLinear, {x}, {weights[3]}, s.tokens, 64);
+    const uint32_t a = b.Op("linear", {x}, {weights[0]}, s.tokens, 64);
+    const uint32_t c = b.Op("linear", {x}, {weights[1]}, s.tokens, 64);
+    const uint32_t d = b.Op("linear", {a}, {weights[2]}, s.tokens, 64);
+    const uint32_t e = b.Op("linear", {x}, {weights[3]}, s.tokens, 64);
     for (const uint32_t v : {a, c, d, e}) b.SetOutput(v);
     const std::vector<float> xs = b.RandomFloats(26 * 64);
     const Feed feed = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}};
@@ -118,7 +116,7 @@ TEST(Linear, SeveralLayersShareQuantizedRows) {
       const TextSpaces t(one);
       const uint32_t in = one.Input("x", t.tokens, 64);
       one.content().tensors = b.content().tensors;
-      const uint32_t out = one.Op(OpCode::kLinear, {in}, {weight}, t.tokens, 64);
+      const uint32_t out = one.Op("linear", {in}, {weight}, t.tokens, 64);
       return RunTiled(one, {{{t.tokens, RaggedLengths()[0]}}, {{in, rows}}, {}}, out, backend);
     };
     EXPECT_EQ(first, alone(weights[0], xs));
@@ -138,8 +136,8 @@ TEST(Linear, LayersMayDifferInScalesAlone) {
       const std::vector<float> once = b.RandomFloats(16 * 64);
       std::vector<float> doubled = once;
       for (float& v : doubled) v *= 2;
-      const uint32_t y = b.Op(OpCode::kLinear, {x}, {b.Tensor(16, 64, once, type)}, s.tokens, 16);
-      const uint32_t z = b.Op(OpCode::kLinear, {x}, {b.Tensor(16, 64, doubled, type)}, s.tokens, 16);
+      const uint32_t y = b.Op("linear", {x}, {b.Tensor(16, 64, once, type)}, s.tokens, 16);
+      const uint32_t z = b.Op("linear", {x}, {b.Tensor(16, 64, doubled, type)}, s.tokens, 16);
       b.SetOutput(y);
       b.SetOutput(z);
       const Feed feed = {{{s.tokens, {9}}}, {{x, b.RandomFloats(9 * 64)}}, {}};
@@ -197,7 +195,7 @@ TEST(Linear, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, t.input_width, t.input_type);
-    b.Op(OpCode::kLinear, {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
+    b.Op("linear", {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
 }

@@ -1,7 +1,6 @@
 // Layer norm, RMS norm (of rows and of heads in them), unit length and softmax of rows.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
-#include "runtime/blob/op_names.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -40,7 +39,7 @@ TEST(Norm, KindsAndOperands) {
       Attributes attributes = {{Attribute::kKind, c.rms ? 1 : 0}, {Attribute::kEpsilon, c.epsilon}};
       if (c.offset) attributes.push_back({Attribute::kWeightOffset, 0.75});
       if (heads != 1) attributes.push_back({Attribute::kHeads, heads});
-      const uint32_t y = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width * heads, attributes);
+      const uint32_t y = b.Op("norm", {x}, tensors, s.tokens, width * heads, attributes);
       std::vector<float> xs = b.RandomFloats(size_t{26} * width * heads);
       for (float& v : xs) v += 0.5f;
       const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
@@ -76,19 +75,19 @@ TEST(Norm, WeightsOfEachHead) {
       const Attributes attributes = {{Attribute::kKind, rms}, {Attribute::kEpsilon, 1e-3}};
       Attributes by_head = attributes;
       by_head.push_back({Attribute::kHeads, heads});
-      const uint32_t all = b.Op(OpCode::kNorm, {x}, tensors, s.tokens, width * heads, by_head);
+      const uint32_t all = b.Op("norm", {x}, tensors, s.tokens, width * heads, by_head);
       std::vector<uint32_t> parts;
       for (uint32_t head = 0; head < heads; ++head) {
-        const uint32_t part = b.Op(OpCode::kSlice, {x}, {}, s.tokens, width,
-                                   {{Attribute::kBegin, head * width}, {Attribute::kWidth, width}});
+        const uint32_t part =
+            b.Op("slice", {x}, {}, s.tokens, width, {{Attribute::kBegin, head * width}, {Attribute::kWidth, width}});
         const auto row = [&](const std::vector<float>& of) {
           return b.Tensor(1, width, {of.begin() + head * width, of.begin() + (head + 1) * width});
         };
         std::vector<uint32_t> own = {row(weight)};
         if (rms == 0) own.push_back(row(bias));
-        parts.push_back(b.Op(OpCode::kNorm, {part}, own, s.tokens, width, attributes));
+        parts.push_back(b.Op("norm", {part}, own, s.tokens, width, attributes));
       }
-      const uint32_t joined = b.Op(OpCode::kConcat, parts, {}, s.tokens, width * heads);
+      const uint32_t joined = b.Op("concat", parts, {}, s.tokens, width * heads);
       const std::vector<float> xs = b.RandomFloats(size_t{26} * width * heads);
       const Feed inputs = {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}};
       EXPECT_EQ(RunTiled(b, inputs, all), RunTiled(b, inputs, joined)) << width;
@@ -97,7 +96,7 @@ TEST(Norm, WeightsOfEachHead) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 12);
-  b.SetOutput(b.Op(OpCode::kNorm, {x}, {b.RandomTensor(2, 4)}, s.tokens, 12, {{Attribute::kHeads, 3}}));
+  b.SetOutput(b.Op("norm", {x}, {b.RandomTensor(2, 4)}, s.tokens, 12, {{Attribute::kHeads, 3}}));
   ExpectRefused(b, FOVEA_E_SHAPE, "two weights for three heads");
 }
 
@@ -105,8 +104,8 @@ TEST(Norm, DefaultEpsilonAndConstantRows) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 24);
-  const uint32_t y = b.Op(OpCode::kNorm, {x}, {}, s.tokens, 24);
-  const uint32_t z = b.Op(OpCode::kNorm, {x}, {}, s.tokens, 24, {{Attribute::kEpsilon, 1e-5}});
+  const uint32_t y = b.Op("norm", {x}, {}, s.tokens, 24);
+  const uint32_t z = b.Op("norm", {x}, {}, s.tokens, 24, {{Attribute::kEpsilon, 1e-5}});
   b.SetOutput(z);
   const std::vector<float> xs = b.RandomFloats(5 * 24, 0.01f);
   EXPECT_EQ(RunTiled(b, {{{s.tokens, {5}}}, {{x, xs}}, {}}, y), RunTiled(b, {{{s.tokens, {5}}}, {{x, xs}}, {}}, z));
@@ -127,7 +126,7 @@ TEST(Norm, ShapeRules) {
                           const Attributes& attributes, uint32_t texts = 0) {
     Try t;
     const std::vector<uint32_t> made = tensors(t.b);
-    t.b.Op(OpCode::kNorm, {t.*input}, made, texts != 0 ? t.s.texts : t.s.tokens, 8, attributes);
+    t.b.Op("norm", {t.*input}, made, texts != 0 ? t.s.texts : t.s.tokens, 8, attributes);
     ExpectStatus(t.b, status, what);
   };
   const auto none = [](ModelBuilder&) { return std::vector<uint32_t>(); };
@@ -169,8 +168,8 @@ TEST(Normalize, UnitLength) {
         ModelBuilder b;
         const TextSpaces s(b);
         const uint32_t x = b.Input("x", s.tokens, width);
-        const uint32_t y = b.Op(OpCode::kNormalize, {x}, {}, s.tokens, width,
-                                {{Attribute::kClamp, clamp}, {Attribute::kEpsilon, epsilon}});
+        const uint32_t y =
+            b.Op("normalize", {x}, {}, s.tokens, width, {{Attribute::kClamp, clamp}, {Attribute::kEpsilon, epsilon}});
         std::vector<float> xs = b.RandomFloats(size_t{26} * width);
         for (uint32_t i = 0; i < 4 * width; ++i) xs[i] *= 1e-3f;        // below the guard of 0.5
         for (uint32_t i = 0; i < width; ++i) xs[5 * width + i] = 0.0f;  // zero stays zero
@@ -197,7 +196,7 @@ TEST(Normalize, LengthsAreGiven) {
         ModelBuilder b;
         const TextSpaces s(b);
         const uint32_t x = b.Input("x", s.tokens, width), squares = b.Input("squares", s.tokens, 1);
-        const uint32_t y = b.Op(OpCode::kNormalize, {x, squares}, {}, s.tokens, width,
+        const uint32_t y = b.Op("normalize", {x, squares}, {}, s.tokens, width,
                                 {{Attribute::kClamp, clamp}, {Attribute::kEpsilon, epsilon}});
         const std::vector<float> xs = b.RandomFloats(size_t{26} * width);
         std::vector<float> given = b.RandomFloats(26);  // some are negative
@@ -225,7 +224,7 @@ TEST(Normalize, GivenLengthsMustBeOneForEachRow) {
     const TextSpaces s(*b);
     const uint32_t x = b->Input("x", s.tokens, 8);
     const uint32_t squares = b->Input("squares", texts ? s.texts : s.tokens, width, type);
-    b->Op(OpCode::kNormalize, {x, squares}, {}, s.tokens, 8);
+    b->Op("normalize", {x, squares}, {}, s.tokens, 8);
     return b;
   };
   ExpectStatus(*said(1, DType::kF32, false), FOVEA_OK, "fine");
@@ -239,8 +238,8 @@ TEST(Softmax, RowsSumToOne) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, width);
-    const uint32_t y = b.Op(OpCode::kSoftmax, {x}, {}, s.tokens, width);
-    const uint32_t log = b.Op(OpCode::kSoftmax, {x}, {}, s.tokens, width, {{Attribute::kLog, 1}});
+    const uint32_t y = b.Op("softmax", {x}, {}, s.tokens, width);
+    const uint32_t log = b.Op("softmax", {x}, {}, s.tokens, width, {{Attribute::kLog, 1}});
     b.SetOutput(log);
     std::vector<float> xs = b.RandomFloats(size_t{26} * width, 10);
     for (uint32_t i = 0; i < width; ++i) xs[i] += 1000;  // no overflow
@@ -260,16 +259,15 @@ TEST(Softmax, RowsSumToOne) {
 }
 
 TEST(Normalize, ShapeRules) {
-  for (const OpCode code : {OpCode::kNormalize, OpCode::kSoftmax}) {
-    const std::string name = NameOf(code);
+  for (const std::string op : {"normalize", "softmax"}) {
     const auto refused = [&](fovea_status status, uint32_t in_width, DType type, bool texts, uint32_t tensors,
                              const Attributes& attributes) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t x = b.Input("x", s.tokens, in_width, type);
-      b.Op(code, {x}, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(1, 8)),
-           texts ? s.texts : s.tokens, 8, attributes);
-      ExpectStatus(b, status, name);
+      b.Op(op, {x}, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(1, 8)), texts ? s.texts : s.tokens,
+           8, attributes);
+      ExpectStatus(b, status, op);
     };
     refused(FOVEA_OK, 8, DType::kF32, false, 0, {});
     refused(FOVEA_E_SHAPE, 7, DType::kF32, false, 0, {});
@@ -279,7 +277,7 @@ TEST(Normalize, ShapeRules) {
     refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kClamp, 2}});
     refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kActivation, 0}});
     refused(FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kLog, 2}});
-    refused(code == OpCode::kSoftmax ? FOVEA_OK : FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kLog, 0}});
+    refused(op == "softmax" ? FOVEA_OK : FOVEA_E_OP, 8, DType::kF32, false, 0, {{Attribute::kLog, 0}});
   }
 }
 

@@ -1,6 +1,5 @@
 // Pooling: segments to rows of the parent space, through several levels.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -43,7 +42,7 @@ TEST(Pool, Kinds) {
         ModelBuilder b;
         const TextSpaces s(b);
         const uint32_t x = b.Input("x", s.tokens, width);
-        const uint32_t y = b.Op(OpCode::kPool, {x}, {}, s.texts, width, {{Attribute::kKind, kind}});
+        const uint32_t y = b.Op("pool", {x}, {}, s.texts, width, {{Attribute::kKind, kind}});
         std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
         for (float& v : xs) v -= 2;  // a maximum that begins with zero would show
         const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
@@ -61,10 +60,10 @@ TEST(Pool, OfPool) {
     const uint32_t all = b.Space("all"), documents = b.Space("documents", all);
     const uint32_t sentences = b.Space("sentences", documents), tokens = b.Space("tokens", sentences);
     const uint32_t x = b.Input("x", tokens, 5);
-    const uint32_t by_sentence = b.Op(OpCode::kPool, {x}, {}, sentences, 5, {{Attribute::kKind, kind}});
+    const uint32_t by_sentence = b.Op("pool", {x}, {}, sentences, 5, {{Attribute::kKind, kind}});
     const uint32_t by_document =
-        b.Op(OpCode::kPool, {by_sentence}, {}, documents, 5, {{Attribute::kKind, (kind + 1) % kKinds}});
-    const uint32_t top = b.Op(OpCode::kPool, {by_document}, {}, all, 5, {{Attribute::kKind, (kind + 2) % kKinds}});
+        b.Op("pool", {by_sentence}, {}, documents, 5, {{Attribute::kKind, (kind + 1) % kKinds}});
+    const uint32_t top = b.Op("pool", {by_document}, {}, all, 5, {{Attribute::kKind, (kind + 2) % kKinds}});
     const Lengths of_tokens = {3, 0, 20, 1, 1, 7, 2}, of_sentences = {2, 0, 4, 1}, of_documents = {4};
     const std::vector<float> xs = b.RandomFloats(34 * 5);
     const Feed feed = {{{tokens, of_tokens}, {sentences, of_sentences}, {documents, of_documents}}, {{x, xs}}, {}};
@@ -83,7 +82,7 @@ TEST(Pool, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t spaces[] = {s.texts, s.tokens, b.Space("words", s.tokens), b.Space("other")};
     const uint32_t x = b.Input("x", spaces[in], width, type);
-    b.Op(OpCode::kPool, {x}, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(1, 8)), spaces[out], 8,
+    b.Op("pool", {x}, std::vector<uint32_t>(tensors, tensors == 0 ? 0 : b.RandomTensor(1, 8)), spaces[out], 8,
          attributes);
     ExpectStatus(b, status, what);
   };
@@ -108,8 +107,7 @@ TEST(Pool, RowsThatAreLeftOutMayJoinTheLastOnes) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t groups = b.StridedSpace("groups", s.tokens, 3, 0, 2), x = b.Input("x", s.tokens, 2);
-      const uint32_t y =
-          b.Op(OpCode::kPool, {x}, {}, groups, 2, {{Attribute::kKind, kind}, {Attribute::kRest, rest ? 1 : 0}});
+      const uint32_t y = b.Op("pool", {x}, {}, groups, 2, {{Attribute::kKind, kind}, {Attribute::kRest, rest ? 1 : 0}});
       const Lengths lengths = {3, 0, 7, 2, 12, 5};
       const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * 2);
       // The rows of each group, by hand: a text of n rows has n / 3 of them, at least one.
@@ -130,7 +128,7 @@ TEST(Pool, RowsThatAreLeftOutMayJoinTheLastOnes) {
   }
   ModelBuilder b;
   const TextSpaces s(b);
-  b.Op(OpCode::kPool, {b.Input("x", s.tokens, 2)}, {}, s.texts, 2, {{Attribute::kRest, 1}});
+  b.Op("pool", {b.Input("x", s.tokens, 2)}, {}, s.texts, 2, {{Attribute::kRest, 1}});
   ExpectRefused(b, FOVEA_E_OP, "nothing is left out");
 }
 

@@ -1,6 +1,5 @@
 // Positions: added table rows, rotary pairs, and rows put in front.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -27,7 +26,7 @@ TEST(Position, AddsRowsOfTheTable) {
         const uint32_t x = b.Input("x", s.tokens, width);
         const uint32_t rows = std::max(Longest(lengths), 1u) + offset;  // not one too many
         const uint32_t table = b.RandomTensor(rows, width);
-        const uint32_t y = b.Op(OpCode::kPosition, {x}, {table}, s.tokens, width, {{Attribute::kOffset, offset}});
+        const uint32_t y = b.Op("position", {x}, {table}, s.tokens, width, {{Attribute::kOffset, offset}});
         const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width), t = b.TensorValues(table);
         const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
         ForEachRow(lengths, [&](uint32_t row, uint32_t position) {
@@ -46,7 +45,7 @@ TEST(Position, AsNumbers) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 1);
-    const uint32_t y = b.Op(OpCode::kPosition, {x}, {}, s.tokens, 1, {{Attribute::kOffset, 7}});
+    const uint32_t y = b.Op("position", {x}, {}, s.tokens, 1, {{Attribute::kOffset, 7}});
     const std::vector<float> xs = b.RandomFloats(Total(lengths));
     const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
     ForEachRow(lengths, [&](uint32_t row, uint32_t position) {
@@ -57,15 +56,15 @@ TEST(Position, AsNumbers) {
 
 // The table bounds the segments of its space; the bound of an extended space also holds for its source.
 TEST(Position, BoundsSegments) {
-  for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
+  for (const std::string_view op : {"position", "rotate"}) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t longer = b.ExtendedSpace("longer", s.tokens, 2);
     const uint32_t x = b.Input("x", s.tokens, 4);
-    const uint32_t y = b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(2, 4)}, longer, 4);
+    const uint32_t y = b.Op("prepend", {x}, {b.RandomTensor(2, 4)}, longer, 4);
     Attributes attributes = {{Attribute::kOffset, 1}};
-    if (code == OpCode::kRotate) attributes.push_back({Attribute::kHeads, 1});
-    const uint32_t z = b.Op(code, {y}, {b.RandomTensor(8, 4)}, longer, 4, attributes);
+    if (op == "rotate") attributes.push_back({Attribute::kHeads, 1});
+    const uint32_t z = b.Op(op, {y}, {b.RandomTensor(8, 4)}, longer, 4, attributes);
     b.SetOutput(z);
     const TestModel model(b.Blob());
     fovea_space_info info = Sized<fovea_space_info>();
@@ -91,8 +90,8 @@ TEST(Position, BoundsRowsOfTheRootSpace) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 4);
-  const uint32_t y = b.Op(OpCode::kPool, {x}, {}, s.texts, 4);
-  const uint32_t z = b.Op(OpCode::kPosition, {y}, {b.RandomTensor(3, 4)}, s.texts, 4);
+  const uint32_t y = b.Op("pool", {x}, {}, s.texts, 4);
+  const uint32_t z = b.Op("position", {y}, {b.RandomTensor(3, 4)}, s.texts, 4);
   b.SetOutput(z);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{s.texts, 8, 0}, {s.tokens, 20, 0}};
@@ -122,11 +121,11 @@ TEST(Position, ShapeRules) {
     return [=](ModelBuilder& b) { return std::vector<uint32_t>{b.RandomTensor(rows, width, type)}; };
   };
   const auto absent = [](ModelBuilder&) { return std::vector<uint32_t>{kBlobNone}; };
-  const auto run = [](OpCode code, const Try& t) {
+  const auto run = [](std::string_view op, const Try& t) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, t.width, t.type);
-    b.Op(code, {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
+    b.Op(op, {x}, t.tensors(b), t.other_space ? s.texts : s.tokens, 8, t.attributes);
     ExpectStatus(b, t.status, t.what);
   };
   for (const Try& t :
@@ -140,7 +139,7 @@ TEST(Position, ShapeRules) {
         {"offset", FOVEA_E_SHAPE, 8, DType::kF32, false, table(4, 8), {{Attribute::kOffset, 4294967295.0}}},
         {"absent", FOVEA_E_SHAPE, 8, DType::kF32, false, absent, {}},
         {"attribute", FOVEA_E_OP, 8, DType::kF32, false, table(4, 8), {{Attribute::kHeads, 1}}}}) {
-    run(OpCode::kPosition, t);
+    run("position", t);
   }
   const auto heads = [](double h, double offset = 0) {
     return Attributes{{Attribute::kHeads, h}, {Attribute::kOffset, offset}};
@@ -167,20 +166,20 @@ TEST(Position, ShapeRules) {
                         table(4, 4),
                         {{Attribute::kHeads, 2}, {Attribute::kInterleaved, 2}}},
                        {"attribute", FOVEA_E_OP, 8, DType::kF32, false, table(4, 4), {{Attribute::kKind, 1}}}}) {
-    run(OpCode::kRotate, t);
+    run("rotate", t);
   }
 }
 
 // A table shorter than the rows that every segment of an extended space has is refused.
 TEST(Position, TableShorterThanAnEmptySegment) {
-  for (const OpCode code : {OpCode::kPosition, OpCode::kRotate}) {
+  for (const std::string_view op : {"position", "rotate"}) {
     for (const uint32_t rows : {1u, 2u, 4u, 5u, 6u}) {
       ModelBuilder b;
       const TextSpaces s(b);
       const uint32_t first = b.ExtendedSpace("first", s.tokens, 3), second = b.ExtendedSpace("second", first, 2);
       const uint32_t x = b.Input("x", second, 4);
-      b.SetOutput(b.Op(code, {x}, {b.RandomTensor(rows, 4)}, second, 4,
-                       code == OpCode::kRotate ? Attributes{{Attribute::kHeads, 1}} : Attributes{}));
+      b.SetOutput(b.Op(op, {x}, {b.RandomTensor(rows, 4)}, second, 4,
+                       op == "rotate" ? Attributes{{Attribute::kHeads, 1}} : Attributes{}));
       if (rows >= 5) {
         ExpectAccepted(b, "long enough");
       } else {
@@ -204,7 +203,7 @@ TEST(Rotate, PairsDimensionsAndOffset) {
       const uint32_t x = b.Input("x", s.tokens, width);
       const uint32_t table = b.RandomTensor(Longest(lengths) + c.offset, c.dims, DType::kF32, 1);
       const uint32_t y =
-          b.Op(OpCode::kRotate, {x}, {table}, s.tokens, width,
+          b.Op("rotate", {x}, {table}, s.tokens, width,
                {{Attribute::kHeads, c.heads}, {Attribute::kInterleaved, interleaved}, {Attribute::kOffset, c.offset}});
       const std::vector<float> xs = b.RandomFloats(size_t{26} * width), t = b.TensorValues(table);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
@@ -238,7 +237,7 @@ TEST(Rotate, PositionsOfAnInput) {
     const uint32_t angles =
         table ? b.RandomTensor(most + offset, dims, DType::kF32, 1) : b.RandomTensor(1, dims / 2, DType::kF32, 1);
     const uint32_t y =
-        b.Op(OpCode::kRotate, {x, at}, table ? std::vector<uint32_t>{angles} : std::vector<uint32_t>{kBlobNone, angles},
+        b.Op("rotate", {x, at}, table ? std::vector<uint32_t>{angles} : std::vector<uint32_t>{kBlobNone, angles},
              s.tokens, heads * size, {{Attribute::kHeads, heads}, {Attribute::kOffset, offset}});
     const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), t = b.TensorValues(angles);
     std::vector<int32_t> ids(26);
@@ -296,7 +295,7 @@ TEST(Rotate, RefusesPositionsThatAreNone) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 8), at = b.Input("at", other_space ? s.texts : s.tokens, width, type);
-    b.SetOutput(b.Op(OpCode::kRotate, {x, at}, {b.RandomTensor(4, 4)}, s.tokens, 8, {{Attribute::kHeads, 2}}));
+    b.SetOutput(b.Op("rotate", {x, at}, {b.RandomTensor(4, 4)}, s.tokens, 8, {{Attribute::kHeads, 2}}));
     ExpectRefused(b, FOVEA_E_SHAPE, why);
   };
   refuses("two columns", 2, DType::kI32, false);
@@ -323,7 +322,7 @@ TEST(Rotate, Frequencies) {
     if (c.short_up_to != 0) attributes.push_back({Attribute::kShortUpTo, c.short_up_to});
     if (c.stretch != 0) attributes.push_back({Attribute::kStretch, c.stretch});
     if (c.short_up_to != 0 && c.stretch == 0) tensors.push_back(b.RandomTensor(1, dims / 2, DType::kF32, 1));
-    const uint32_t y = b.Op(OpCode::kRotate, {x}, tensors, s.tokens, heads * size, attributes);
+    const uint32_t y = b.Op("rotate", {x}, tensors, s.tokens, heads * size, attributes);
     const std::vector<float> xs = b.RandomFloats(size_t{26} * heads * size), usual = b.TensorValues(frequencies);
     const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
     std::vector<double> expected(xs.begin(), xs.end());
@@ -357,7 +356,7 @@ TEST(Rotate, RefusesFrequenciesThatDoNotFit) {
       tensors.push_back(width == 0 ? kBlobNone : b.RandomTensor(1, static_cast<uint32_t>(width)));
     }
     attributes.push_back({Attribute::kHeads, 2});
-    b.SetOutput(b.Op(OpCode::kRotate, {x}, tensors, s.tokens, 8, attributes));
+    b.SetOutput(b.Op("rotate", {x}, tensors, s.tokens, 8, attributes));
     ExpectRefused(b, status, why);
   };
   refuses("both", FOVEA_E_RECORD, {4, 2}, {});
@@ -381,7 +380,7 @@ TEST(Prepend, PutsRowsInFrontAtEveryTileBoundary) {
         const uint32_t longer = b.ExtendedSpace("longer", s.tokens, extra);
         const uint32_t x = b.Input("x", s.tokens, width);
         const uint32_t rows = b.RandomTensor(extra, width);
-        const uint32_t y = b.Op(OpCode::kPrepend, {x}, {rows}, longer, width);
+        const uint32_t y = b.Op("prepend", {x}, {rows}, longer, width);
         b.SetOutput(y);
         const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width), front = b.TensorValues(rows);
         std::vector<float> expected;
@@ -412,7 +411,7 @@ TEST(Prepend, PutsTheSegmentOfAnotherSpaceInFront) {
         const uint32_t longer = b.ExtendedSpace("longer", s.tokens, extra);
         const uint32_t picture = b.FixedSpace("picture", s.texts, extra);
         const uint32_t x = b.Input("x", s.tokens, width), front = b.Input("front", picture, width);
-        const uint32_t y = b.Op(OpCode::kPrepend, {x, front}, {}, longer, width);
+        const uint32_t y = b.Op("prepend", {x, front}, {}, longer, width);
         const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
         const std::vector<float> fs = b.RandomFloats(lengths.size() * extra * width);
         std::vector<double> expected;
@@ -436,7 +435,7 @@ TEST(Prepend, ChecksWhatIsPutInFront) {
     const uint32_t front = b.Input("front", b.FixedSpace("picture", beside ? s.texts : other, rows), width);
     std::vector<uint32_t> tensors;
     if (both) tensors.push_back(b.RandomTensor(2, 4));
-    b.Op(OpCode::kPrepend, {b.Input("x", s.tokens, 4), front}, tensors, longer, 4);
+    b.Op("prepend", {b.Input("x", s.tokens, 4), front}, tensors, longer, 4);
     ExpectStatus(b, status, what);
   };
   expect(FOVEA_OK, "fine", 2, 4, true, false);
@@ -446,7 +445,7 @@ TEST(Prepend, ChecksWhatIsPutInFront) {
   expect(FOVEA_E_RECORD, "rows twice", 2, 4, true, true);
   ModelBuilder b;
   const TextSpaces s(b);
-  b.Op(OpCode::kPrepend, {b.Input("x", s.tokens, 4)}, {}, b.ExtendedSpace("longer", s.tokens, 2), 4);
+  b.Op("prepend", {b.Input("x", s.tokens, 4)}, {}, b.ExtendedSpace("longer", s.tokens, 2), 4);
   ExpectStatus(b, FOVEA_E_RECORD, "no rows");
 }
 
@@ -457,9 +456,9 @@ TEST(Prepend, Twice) {
   const uint32_t first = b.ExtendedSpace("first", s.tokens, 1), second = b.ExtendedSpace("second", first, 2);
   const uint32_t x = b.Input("x", s.tokens, 3);
   const uint32_t one = b.RandomTensor(1, 3), two = b.RandomTensor(2, 3);
-  const uint32_t y = b.Op(OpCode::kPrepend, {x}, {one}, first, 3);
-  const uint32_t z = b.Op(OpCode::kPrepend, {y}, {two}, second, 3);
-  const uint32_t last = b.Op(OpCode::kPool, {z}, {}, s.texts, 3, {{Attribute::kKind, 1}});
+  const uint32_t y = b.Op("prepend", {x}, {one}, first, 3);
+  const uint32_t z = b.Op("prepend", {y}, {two}, second, 3);
+  const uint32_t last = b.Op("pool", {z}, {}, s.texts, 3, {{Attribute::kKind, 1}});
   b.SetOutput(last);
   const std::vector<float> xs = b.RandomFloats(3 * 3);
   const Feed feed = {{{s.tokens, {2, 0, 1}}}, {{x, xs}}, {}};
@@ -488,8 +487,8 @@ TEST(Prepend, ToTheRootSpaceFollowsItsRows) {
   const uint32_t longer = b.ExtendedSpace("longer", s.texts, 1);
   const uint32_t x = b.Input("x", s.tokens, 3);
   const uint32_t front = b.RandomTensor(1, 3);
-  const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, s.texts, 3);
-  const uint32_t y = b.Op(OpCode::kPrepend, {pooled}, {front}, longer, 3);
+  const uint32_t pooled = b.Op("pool", {x}, {}, s.texts, 3);
+  const uint32_t y = b.Op("prepend", {pooled}, {front}, longer, 3);
   b.SetOutput(y);
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{s.texts, 6, 0}, {s.tokens, 6, 0}};
@@ -511,8 +510,8 @@ TEST(Prepend, ChildrenOfAnExtendedRootMustAgree) {
   const uint32_t root = b.Space("root"), longer = b.ExtendedSpace("longer", root, 1),
                  leaves = b.Space("leaves", longer);
   const uint32_t x = b.Input("x", root, 2), z = b.Input("z", leaves, 2);
-  const uint32_t y = b.Op(OpCode::kPrepend, {x}, {b.RandomTensor(1, 2)}, longer, 2);
-  b.SetOutput(b.Op(OpCode::kAdd, {y, b.Op(OpCode::kPool, {z}, {}, longer, 2)}, {}, longer, 2));
+  const uint32_t y = b.Op("prepend", {x}, {b.RandomTensor(1, 2)}, longer, 2);
+  b.SetOutput(b.Op("add", {y, b.Op("pool", {z}, {}, longer, 2)}, {}, longer, 2));
   const TestModel model(b.Blob());
   const std::vector<fovea_limit> limits = {{root, 4, 0}, {leaves, 9, 0}};
   TestSession session(model, Options(limits));
@@ -531,8 +530,8 @@ TEST(Prepend, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t spaces[] = {s.texts, s.tokens, b.ExtendedSpace("a", s.tokens, 2), b.ExtendedSpace("b", 2, 2)};
     const uint32_t x = b.Input("x", spaces[in], width, type);
-    b.Op(OpCode::kPrepend, {x}, {rows == 0 ? kBlobNone : b.RandomTensor(rows, tensor_width, tensor_type)}, spaces[out],
-         8, attributes);
+    b.Op("prepend", {x}, {rows == 0 ? kBlobNone : b.RandomTensor(rows, tensor_width, tensor_type)}, spaces[out], 8,
+         attributes);
     ExpectStatus(b, status, what);
   };
   const DType f = DType::kF32;

@@ -1,7 +1,6 @@
 // Weights that keys receive, beyond the attributes that attention_trial.h compares: queries of another space, and
 // rules.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -15,7 +14,7 @@ TEST(Received, FromQueriesOfTheParent) {
     const uint32_t heads = 3, d_k = 4, width = heads * d_k;
     const uint32_t q = b.Input("q", s.texts, width), k = b.Input("k", s.tokens, width);
     const uint32_t received =
-        b.Op(OpCode::kReceived, {q, k, k}, {}, s.tokens, heads, {{Attribute::kHeads, heads}, {Attribute::kScale, 1}});
+        b.Op("received", {q, k, k}, {}, s.tokens, heads, {{Attribute::kHeads, heads}, {Attribute::kScale, 1}});
     const std::vector<float> queries = b.RandomFloats(lengths.size() * width);
     const std::vector<float> keys = b.RandomFloats(size_t{Total(lengths)} * width);
     std::vector<double> expected(size_t{Total(lengths)} * heads);
@@ -50,7 +49,7 @@ TEST(Received, OfLongTexts) {
                              {Attribute::kLeft, side},
                              {Attribute::kRight, side},
                              {Attribute::kGlobalFirst, first}};
-    const uint32_t received = b.Op(OpCode::kReceived, {x, x, x}, {}, s.tokens, heads, attributes);
+    const uint32_t received = b.Op("received", {x, x, x}, {}, s.tokens, heads, attributes);
     b.SetOutput(received);
     const std::vector<float> xs = b.RandomFloats(size_t{rows} * width);
     std::vector<double> expected(size_t{rows} * heads);
@@ -91,7 +90,7 @@ TEST(Received, ShapeRules) {
     const TextSpaces s(b);
     const uint32_t others = b.Space("others", s.texts);
     const uint32_t q = b.Input("q", others, 8), k = b.Input("k", s.tokens, 8);
-    b.Op(OpCode::kReceived, {q, k, k}, {}, other_space ? others : s.tokens, width, attributes);
+    b.Op("received", {q, k, k}, {}, other_space ? others : s.tokens, width, attributes);
     ExpectStatus(b, status, what);
   };
   const Attributes two = {{Attribute::kHeads, 2}};

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "runtime/gemm/gemm.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/ops/recurrent_cells.h"
@@ -60,7 +59,7 @@ struct Layer {
       if (set || rows % 2 == 0) attributes.push_back({key, set ? 1 : 0});  // absent is 0
     }
     made = way.state ? states : width;
-    y = b.Op(OpCode::kRecurrent, inputs, tensors, s.tokens, made, attributes);
+    y = b.Op("recurrent", inputs, tensors, s.tokens, made, attributes);
   }
 
   // The rows of each segment in the order of the steps.
@@ -198,8 +197,7 @@ TEST(Recurrent, SameBitsAsOneStepAfterTheOther) {
     const TextSpaces s(one);
     one.content().tensors = layer.b.content().tensors;
     const uint32_t x = one.Input("x", s.tokens, layer.gates), state = one.Input("state", s.tokens, layer.states);
-    const uint32_t next =
-        one.Op(OpCode::kCell, {x, state}, layer.tensors, s.tokens, layer.states, AttributesOf(layer.cell));
+    const uint32_t next = one.Op("cell", {x, state}, layer.tensors, s.tokens, layer.states, AttributesOf(layer.cell));
     one.SetOutput(next);
     const TestModel model(one.Blob(), c.backend);
     std::vector<float> now = layer.firsts;
@@ -236,8 +234,8 @@ TEST(Recurrent, RnnAsPyTorchHasIt) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 2);
-    const uint32_t part = b.Op(OpCode::kLinear, {x}, {b.Tensor(3, 2, c.w), b.Tensor(1, 3, c.b)}, s.tokens, 3);
-    const uint32_t y = b.Op(OpCode::kRecurrent, {part}, {b.Tensor(3, 3, c.u), b.Tensor(1, 3, c.c)}, s.tokens, 3,
+    const uint32_t part = b.Op("linear", {x}, {b.Tensor(3, 2, c.w), b.Tensor(1, 3, c.b)}, s.tokens, 3);
+    const uint32_t y = b.Op("recurrent", {part}, {b.Tensor(3, 3, c.u), b.Tensor(1, 3, c.c)}, s.tokens, 3,
                             {{Attribute::kCell, 2}, {Attribute::kActivation, c.activation}});
     const std::vector<float> found = RunTiled(b, {{{s.tokens, {4}}}, {{x, c.x}}, {}}, y);
     ExpectClose(found, {c.y.begin(), c.y.end()}, 1e-6, 1e-6);
@@ -292,12 +290,12 @@ TEST(Recurrent, BidirectionalAndStacked) {
       for (const bool reverse : {false, true}) {
         const uint32_t w = b.RandomTensor(gates, width, DType::kF32, 0.4f), v = b.RandomTensor(1, gates);
         const uint32_t u = b.RandomTensor(gates, kWidth, DType::kF32, 0.3f), c = b.RandomTensor(1, gates);
-        const uint32_t part = b.Op(OpCode::kLinear, {value}, {w, v}, s.tokens, gates);
+        const uint32_t part = b.Op("linear", {value}, {w, v}, s.tokens, gates);
         const uint32_t state =
-            b.Op(OpCode::kRecurrent, {part}, {u, c}, s.tokens, states,
+            b.Op("recurrent", {part}, {u, c}, s.tokens, states,
                  {{Attribute::kCell, lstm ? 1 : 0}, {Attribute::kReverse, reverse ? 1 : 0}, {Attribute::kOutput, 1}});
-        sides.push_back(b.Op(OpCode::kSlice, {state}, {}, s.tokens, kWidth, {{Attribute::kWidth, kWidth}}));
-        ends.push_back(b.Op(OpCode::kPool, {state}, {}, s.texts, states, {{Attribute::kKind, reverse ? 0 : 1}}));
+        sides.push_back(b.Op("slice", {state}, {}, s.tokens, kWidth, {{Attribute::kWidth, kWidth}}));
+        ends.push_back(b.Op("pool", {state}, {}, s.texts, states, {{Attribute::kKind, reverse ? 0 : 1}}));
         cell.weight = b.TensorValues(u);
         cell.bias = b.TensorValues(c);
         const std::vector<float> ws = b.TensorValues(w), vs = b.TensorValues(v);
@@ -320,8 +318,8 @@ TEST(Recurrent, BidirectionalAndStacked) {
           begin += lengths[segment];
         }
       }
-      value = b.Op(OpCode::kConcat, sides, {}, s.tokens, 2 * kWidth);
-      last = b.Op(OpCode::kConcat, ends, {}, s.texts, 2 * states);
+      value = b.Op("concat", sides, {}, s.tokens, 2 * kWidth);
+      last = b.Op("concat", ends, {}, s.texts, 2 * states);
       width = 2 * kWidth;
       in = out;
     }
@@ -395,19 +393,19 @@ TEST(Recurrent, ShapeRules) {
     }
     std::vector<uint32_t> tensors = {b.RandomTensor(t.o.rows, t.o.width)};
     if (t.o.bias != 0) tensors.push_back(b.RandomTensor(1, t.o.bias));
-    b.Op(OpCode::kRecurrent, inputs, tensors, t.o.to_texts ? s.texts : s.tokens, t.o.out, t.o.attributes);
+    b.Op("recurrent", inputs, tensors, t.o.to_texts ? s.texts : s.tokens, t.o.out, t.o.attributes);
     ExpectStatus(b, t.status, t.what);
   }
   // A space without parent is one segment and has no first state.
   ModelBuilder b;
   const uint32_t all = b.Space("all");
   const uint32_t x = b.Input("x", all, 24);
-  b.Op(OpCode::kRecurrent, {x}, {b.RandomTensor(24, 8)}, all, 8);
+  b.Op("recurrent", {x}, {b.RandomTensor(24, 8)}, all, 8);
   ExpectAccepted(b, "one segment");
   ModelBuilder c;
   const uint32_t rows = c.Space("all");
   const uint32_t y = c.Input("x", rows, 24), z = c.Input("state", rows, 8);
-  c.Op(OpCode::kRecurrent, {y, z}, {c.RandomTensor(24, 8)}, rows, 8, {{A::kInitial, 1}});
+  c.Op("recurrent", {y, z}, {c.RandomTensor(24, 8)}, rows, 8, {{A::kInitial, 1}});
   ExpectRefused(c, FOVEA_E_SHAPE, "no parent");
 }
 

@@ -1,6 +1,5 @@
 // Selecting rows during a run, gathering them and merging them back.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -70,7 +69,7 @@ TEST(Select, KindsOfFloats) {
             const uint32_t x = b.Input("x", s.tokens, 1);
             Attributes attributes = {{Attribute::kKind, kind}};
             if (kind == kThreshold) attributes.emplace_back(Attribute::kThreshold, threshold);
-            const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, chosen, 1, attributes);
+            const uint32_t rows = b.Op("select", {x}, {}, chosen, 1, attributes);
             b.SetOutput(rows);
             const std::vector<float> xs = seed == 1 ? b.RandomFloats(Total(lengths)) : Scores(Total(lengths), seed);
             const Chosen expected = Choose(kind, threshold, most, {xs.begin(), xs.end()}, lengths);
@@ -105,7 +104,7 @@ TEST(Select, KindsOfIntegers) {
         const TextSpaces s(b);
         const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, most);
         const uint32_t x = b.Input("x", s.tokens, 1, DType::kI32);
-        const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, chosen, 1, {{Attribute::kKind, kind}});
+        const uint32_t rows = b.Op("select", {x}, {}, chosen, 1, {{Attribute::kKind, kind}});
         b.SetOutput(rows);
         const Lengths lengths = {9, 0, 14, 1, 2};
         std::mt19937 random(seed);
@@ -157,7 +156,7 @@ TEST(Select, SharesWithRowsAtTheFront) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t chosen = b.SelectedSpace("chosen", s.tokens, c.most), x = b.Input("x", s.tokens, 1);
-    const uint32_t rows = b.Op(OpCode::kSelect, {x}, {}, chosen, 1,
+    const uint32_t rows = b.Op("select", {x}, {}, chosen, 1,
                                {{Attribute::kKind, kBest}, {Attribute::kShare, c.share}, {Attribute::kFront, c.front}});
     b.SetOutput(rows);
     const std::vector<float> xs = Scores(Total(c.lengths), 7);
@@ -188,8 +187,8 @@ TEST(Select, OfOtherSpaces) {
   const uint32_t half = b.StridedSpace("half", patches, 2);
   const uint32_t of_root = b.SelectedSpace("of_root", root, 2), of_half = b.SelectedSpace("of_half", half, 1);
   const uint32_t x = b.Input("x", root, 1), y = b.Input("y", half, 1);
-  const uint32_t roots = b.Op(OpCode::kSelect, {x}, {}, of_root, 1, {{Attribute::kKind, kBest}});
-  const uint32_t halves = b.Op(OpCode::kSelect, {y}, {}, of_half, 1, {{Attribute::kKind, kBest}});
+  const uint32_t roots = b.Op("select", {x}, {}, of_root, 1, {{Attribute::kKind, kBest}});
+  const uint32_t halves = b.Op("select", {y}, {}, of_half, 1, {{Attribute::kKind, kBest}});
   b.SetOutput(roots);
   b.SetOutput(halves);
   const TestModel model(b.Blob());
@@ -211,12 +210,12 @@ TEST(Select, GatherAndMerge) {
     const TextSpaces s(b);
     const uint32_t chosen = b.SelectedSpace("chosen", s.tokens);
     const uint32_t x = b.Input("x", s.tokens, width), mask = b.Input("mask", s.tokens, 1, DType::kI32);
-    const uint32_t twice = b.Op(OpCode::kScale, {x}, {}, s.tokens, width, {{Attribute::kScale, 2}});
-    const uint32_t rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
-    const uint32_t taken = b.Op(OpCode::kGather, {twice, rows}, {}, chosen, width);
-    const uint32_t changed = b.Op(OpCode::kScale, {taken}, {}, chosen, width, {{Attribute::kScale, -3}});
-    const uint32_t back = b.Op(OpCode::kMerge, {twice, changed, rows}, {}, s.tokens, width);
-    const uint32_t sum = b.Op(OpCode::kPool, {changed}, {}, s.texts, width, {{Attribute::kKind, 0}});
+    const uint32_t twice = b.Op("scale", {x}, {}, s.tokens, width, {{Attribute::kScale, 2}});
+    const uint32_t rows = b.Op("select", {mask}, {}, chosen, 1);
+    const uint32_t taken = b.Op("gather", {twice, rows}, {}, chosen, width);
+    const uint32_t changed = b.Op("scale", {taken}, {}, chosen, width, {{Attribute::kScale, -3}});
+    const uint32_t back = b.Op("merge", {twice, changed, rows}, {}, s.tokens, width);
+    const uint32_t sum = b.Op("pool", {changed}, {}, s.texts, width, {{Attribute::kKind, 0}});
     b.SetOutput(taken);
     b.SetOutput(sum);
     const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
@@ -255,7 +254,7 @@ TEST(Select, ShapeRules) {
     const uint32_t spaces[] = {s.texts, s.tokens, others, b.SelectedSpace("a", s.tokens),
                                b.SelectedSpace("b", s.texts)};
     const uint32_t x = b.Input("x", spaces[space], width, type);
-    b.Op(OpCode::kSelect, {x}, {}, spaces[to], 1, attributes);
+    b.Op("select", {x}, {}, spaces[to], 1, attributes);
     ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 1, DType::kF32, 1, 3, {{Attribute::kKind, 3}});
@@ -286,7 +285,7 @@ TEST(Select, UsesAreChecked) {
     uint32_t chosen = b.SelectedSpace("chosen", tokens, 4), more = b.SelectedSpace("more", tokens);
     uint32_t x = b.Input("x", tokens, 8), score = b.Input("score", tokens, 1);
     uint32_t ids = b.Input("ids", tokens, 1, DType::kI32), other = b.Input("other", others, 8);
-    uint32_t Rows(uint32_t space) { return b.Op(OpCode::kSelect, {score}, {}, space, 1, {{Attribute::kKind, 2}}); }
+    uint32_t Rows(uint32_t space) { return b.Op("select", {score}, {}, space, 1, {{Attribute::kKind, 2}}); }
   };
   const auto refused = [](const char* what, fovea_status status, const std::function<void(Program&)>& add) {
     Program p;
@@ -295,68 +294,68 @@ TEST(Select, UsesAreChecked) {
   };
   const fovea_status record = FOVEA_E_RECORD, shape = FOVEA_E_SHAPE;
   refused("fine", FOVEA_OK, [](Program& p) {
-    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op(OpCode::kGather, {p.x, rows}, {}, p.chosen, 8);
-    p.b.Op(OpCode::kMerge, {p.x, y, rows}, {}, p.tokens, 8);
-    p.b.Op(OpCode::kAttention, {y, p.x, p.x}, {}, p.chosen, 8);
-    p.b.Op(OpCode::kAttention, {p.x, y, y}, {}, p.tokens, 8);
-    p.b.Op(OpCode::kPosition, {y}, {p.b.RandomTensor(4, 8)}, p.chosen, 8);
+    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op("gather", {p.x, rows}, {}, p.chosen, 8);
+    p.b.Op("merge", {p.x, y, rows}, {}, p.tokens, 8);
+    p.b.Op("attention", {y, p.x, p.x}, {}, p.chosen, 8);
+    p.b.Op("attention", {p.x, y, y}, {}, p.tokens, 8);
+    p.b.Op("position", {y}, {p.b.RandomTensor(4, 8)}, p.chosen, 8);
   });
   refused("two selects", record, [](Program& p) { p.Rows(p.chosen), p.Rows(p.chosen); });
   refused("two spaces", FOVEA_OK, [](Program& p) { p.Rows(p.chosen), p.Rows(p.more); });
-  refused("no select", record, [](Program& p) { p.b.Op(OpCode::kScale, {p.x}, {}, p.chosen, 8); });
+  refused("no select", record, [](Program& p) { p.b.Op("scale", {p.x}, {}, p.chosen, 8); });
   refused("select of another space", record, [](Program& p) {
-    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.more, 8);
+    p.b.Op("gather", {p.x, p.Rows(p.chosen)}, {}, p.more, 8);
   });
   refused("gather to another space", shape, [](Program& p) {
     p.Rows(p.more);
-    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.more, 8);
+    p.b.Op("gather", {p.x, p.Rows(p.chosen)}, {}, p.more, 8);
   });
   refused("gather to the source", shape, [](Program& p) {
-    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.tokens, 8);
+    p.b.Op("gather", {p.x, p.Rows(p.chosen)}, {}, p.tokens, 8);
   });
   refused("gather by the caller's ids", shape, [](Program& p) {
     p.Rows(p.chosen);
-    p.b.Op(OpCode::kGather, {p.x, p.ids}, {}, p.chosen, 8);
+    p.b.Op("gather", {p.x, p.ids}, {}, p.chosen, 8);
   });
   refused("gather by floats", shape, [](Program& p) {
     p.Rows(p.chosen);
-    p.b.Op(OpCode::kGather, {p.x, p.score}, {}, p.chosen, 8);
+    p.b.Op("gather", {p.x, p.score}, {}, p.chosen, 8);
   });
   refused("gather of another space", shape, [](Program& p) {
-    p.b.Op(OpCode::kGather, {p.other, p.Rows(p.chosen)}, {}, p.chosen, 8);
+    p.b.Op("gather", {p.other, p.Rows(p.chosen)}, {}, p.chosen, 8);
   });
   refused("gather to another width", shape, [](Program& p) {
-    p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.chosen, 7);
+    p.b.Op("gather", {p.x, p.Rows(p.chosen)}, {}, p.chosen, 7);
   });
   refused("gather of indices", shape, [](Program& p) {
     const uint32_t rows = p.Rows(p.chosen);
-    p.b.Op(OpCode::kGather, {rows, rows}, {}, p.chosen, 1);
+    p.b.Op("gather", {rows, rows}, {}, p.chosen, 1);
   });
   refused("merge of other rows", shape, [](Program& p) {
-    p.b.Op(OpCode::kMerge, {p.x, p.x, p.Rows(p.chosen)}, {}, p.tokens, 8);
+    p.b.Op("merge", {p.x, p.x, p.Rows(p.chosen)}, {}, p.tokens, 8);
   });
   refused("merge of other indices", shape, [](Program& p) {
-    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op(OpCode::kGather, {p.x, rows}, {}, p.chosen, 8);
-    p.b.Op(OpCode::kMerge, {p.x, y, p.Rows(p.more)}, {}, p.tokens, 8);
+    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op("gather", {p.x, rows}, {}, p.chosen, 8);
+    p.b.Op("merge", {p.x, y, p.Rows(p.more)}, {}, p.tokens, 8);
   });
   refused("merge into another space", shape, [](Program& p) {
-    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op(OpCode::kGather, {p.x, rows}, {}, p.chosen, 8);
-    p.b.Op(OpCode::kMerge, {p.other, y, rows}, {}, p.others, 8);
+    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op("gather", {p.x, rows}, {}, p.chosen, 8);
+    p.b.Op("merge", {p.other, y, rows}, {}, p.others, 8);
   });
   refused("merge of another width", shape, [](Program& p) {
-    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op(OpCode::kGather, {p.score, rows}, {}, p.chosen, 1);
-    p.b.Op(OpCode::kMerge, {p.x, y, rows}, {}, p.tokens, 8);
+    const uint32_t rows = p.Rows(p.chosen), y = p.b.Op("gather", {p.score, rows}, {}, p.chosen, 1);
+    p.b.Op("merge", {p.x, y, rows}, {}, p.tokens, 8);
   });
   refused("indices as ids", shape,
-          [](Program& p) { p.b.Op(OpCode::kEmbed, {p.Rows(p.chosen)}, {p.b.RandomTensor(3, 8)}, p.chosen, 8); });
-  refused("indices as numbers", shape, [](Program& p) { p.b.Op(OpCode::kScale, {p.Rows(p.chosen)}, {}, p.chosen, 1); });
+          [](Program& p) { p.b.Op("embed", {p.Rows(p.chosen)}, {p.b.RandomTensor(3, 8)}, p.chosen, 8); });
+  refused("indices as numbers", shape, [](Program& p) { p.b.Op("scale", {p.Rows(p.chosen)}, {}, p.chosen, 1); });
   refused("positions that could run out", shape, [](Program& p) {
-    const uint32_t y = p.b.Op(OpCode::kGather, {p.x, p.Rows(p.chosen)}, {}, p.chosen, 8);
-    p.b.Op(OpCode::kPosition, {y}, {p.b.RandomTensor(3, 8)}, p.chosen, 8);
+    const uint32_t y = p.b.Op("gather", {p.x, p.Rows(p.chosen)}, {}, p.chosen, 8);
+    p.b.Op("position", {y}, {p.b.RandomTensor(3, 8)}, p.chosen, 8);
   });
   refused("positions of as many as the source", FOVEA_OK, [](Program& p) {
-    const uint32_t y = p.b.Op(OpCode::kGather, {p.x, p.Rows(p.more)}, {}, p.more, 8);
-    p.b.Op(OpCode::kPosition, {y}, {p.b.RandomTensor(3, 8)}, p.more, 8);
+    const uint32_t y = p.b.Op("gather", {p.x, p.Rows(p.more)}, {}, p.more, 8);
+    p.b.Op("position", {y}, {p.b.RandomTensor(3, 8)}, p.more, 8);
   });
   Program p;
   p.b.Input("input", p.chosen, 8);

@@ -1,6 +1,5 @@
 // Columns of a value.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -13,7 +12,7 @@ TEST(Slice, TakesColumns) {
       const TextSpaces s(b);
       const uint32_t x = b.Input("x", s.tokens, 7);
       const uint32_t y =
-          b.Op(OpCode::kSlice, {x}, {}, s.tokens, width, {{Attribute::kBegin, begin}, {Attribute::kWidth, width}});
+          b.Op("slice", {x}, {}, s.tokens, width, {{Attribute::kBegin, begin}, {Attribute::kWidth, width}});
       const uint32_t rows = Total(lengths);
       const std::vector<float> xs = b.RandomFloats(size_t{rows} * 7);
       const std::vector<float> found = RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y);
@@ -29,11 +28,11 @@ TEST(Slice, PartsBesideEachOtherAreTheWhole) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 33);
-  const uint32_t wide = b.Op(OpCode::kScale, {x}, {}, s.tokens, 33, {{Attribute::kScale, 2}});
+  const uint32_t wide = b.Op("scale", {x}, {}, s.tokens, 33, {{Attribute::kScale, 2}});
   const auto part = [&](uint32_t begin, uint32_t width) {
-    return b.Op(OpCode::kSlice, {wide}, {}, s.tokens, width, {{Attribute::kBegin, begin}, {Attribute::kWidth, width}});
+    return b.Op("slice", {wide}, {}, s.tokens, width, {{Attribute::kBegin, begin}, {Attribute::kWidth, width}});
   };
-  const uint32_t y = b.Op(OpCode::kConcat, {part(0, 16), part(16, 16), part(32, 1)}, {}, s.tokens, 33);
+  const uint32_t y = b.Op("concat", {part(0, 16), part(16, 16), part(32, 1)}, {}, s.tokens, 33);
   const std::vector<float> xs = b.RandomFloats(26 * 33);
   const std::vector<float> found = RunTiled(b, {{{s.tokens, RaggedLengths()[0]}}, {{x, xs}}, {}}, y);
   ASSERT_EQ(found.size(), xs.size());
@@ -68,7 +67,7 @@ TEST(Slice, ShapeRules) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 8, t.type);
-    b.Op(OpCode::kSlice, {x}, {}, t.other_space ? s.texts : s.tokens, t.output_width, t.attributes);
+    b.Op("slice", {x}, {}, t.other_space ? s.texts : s.tokens, t.output_width, t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
 }

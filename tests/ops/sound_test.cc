@@ -1,7 +1,6 @@
 // From samples to features: spectra against the transform's definition, and operations on whole segments.
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 
 namespace fovea::test {
@@ -119,8 +118,8 @@ void ExpectSpectra(const Frames& frames, const Lengths& lengths, const std::stri
   const std::vector<float> window = b.RandomFloats(frames.length), xs = b.RandomFloats(Total(lengths));
   const uint32_t x = b.Input("x", s.tokens, 1);
   const uint32_t y =
-      b.Op(OpCode::kSpectrum, {x}, {b.Tensor(2, frames.size, RootsOf(frames.size)), b.Tensor(1, frames.length, window)},
-           to, frames.size / 2 + 1, frames.attributes());
+      b.Op("spectrum", {x}, {b.Tensor(2, frames.size, RootsOf(frames.size)), b.Tensor(1, frames.length, window)}, to,
+           frames.size / 2 + 1, frames.attributes());
   ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y), Spectra(frames, window, xs, lengths), 1e-6, 1e-6,
               what);
 }
@@ -156,8 +155,8 @@ TEST(Spectrum, OfARoot) {
   const uint32_t root = b.Space("root"), frames = b.StridedSpace("frames", root, 4);
   const uint32_t x = b.Input("x", root, 1);
   const std::vector<float> ones(4, 1.0f), xs = b.RandomFloats(13);
-  const uint32_t y = b.Op(OpCode::kSpectrum, {x}, {b.Tensor(2, 4, RootsOf(4)), b.Tensor(1, 4, ones)}, frames, 3,
-                          {{Attribute::kHop, 4}});
+  const uint32_t y =
+      b.Op("spectrum", {x}, {b.Tensor(2, 4, RootsOf(4)), b.Tensor(1, 4, ones)}, frames, 3, {{Attribute::kHop, 4}});
   ExpectClose(RunTiled(b, {{{root, {13}}}, {{x, xs}}, {}}, y), Spectra({4, 4, 4}, ones, xs, {13}), 1e-6, 1e-6);
 }
 
@@ -208,8 +207,8 @@ TEST(Spectrum, ShapeRules) {
                                b.FixedSpace("elsewhere", s.tokens, 3),
                                b.StridedSpace("apart", other, 5)};
     const uint32_t x = b.Input("x", s.tokens, t.samples, t.type);
-    b.Op(OpCode::kSpectrum, {x}, {b.RandomTensor(t.root_rows, t.size), b.RandomTensor(1, t.length)}, spaces[t.to],
-         t.width, t.attributes);
+    b.Op("spectrum", {x}, {b.RandomTensor(t.root_rows, t.size), b.RandomTensor(1, t.length)}, spaces[t.to], t.width,
+         t.attributes);
     ExpectStatus(b, t.status, t.what);
   }
 }
@@ -224,7 +223,7 @@ TEST(Standardize, ColumnsOfSegments) {
       const std::vector<float> weight = b.RandomFloats(width), bias = b.RandomFloats(width);
       std::vector<uint32_t> tensors;
       if (affine) tensors = {b.Tensor(1, width, weight), b.Tensor(1, width, bias)};
-      const uint32_t y = b.Op(OpCode::kStandardize, {x}, tensors, s.tokens, width, {{Attribute::kEpsilon, 1e-3}});
+      const uint32_t y = b.Op("standardize", {x}, tensors, s.tokens, width, {{Attribute::kEpsilon, 1e-3}});
       std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
       for (float& v : xs) v += 3;
       std::vector<double> expected(xs.size());
@@ -253,7 +252,7 @@ TEST(Standardize, ColumnsOfSegments) {
 TEST(Standardize, LongSegmentsAndConstantOnes) {
   ModelBuilder b;
   const TextSpaces s(b);
-  const uint32_t x = b.Input("x", s.tokens, 1), y = b.Op(OpCode::kStandardize, {x}, {}, s.tokens, 1);
+  const uint32_t x = b.Input("x", s.tokens, 1), y = b.Op("standardize", {x}, {}, s.tokens, 1);
   const uint32_t count = 100000;
   std::vector<float> xs = b.RandomFloats(count);
   double mean = 0, variance = 0;
@@ -272,7 +271,7 @@ TEST(DynamicRange, IsThatOfASegment) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 2);
-  const uint32_t y = b.Op(OpCode::kDynamicRange, {x}, {}, s.tokens, 2, {{Attribute::kRange, 3}});
+  const uint32_t y = b.Op("dynamic_range", {x}, {}, s.tokens, 2, {{Attribute::kRange, 3}});
   ExpectClose(RunTiled(b, {{{s.tokens, {2, 0, 1, 3}}}, {{x, {1, 5, -9, 2, -7, -9, 0, 0, 8, 6, 4, 5.5}}}, {}}, y),
               {2, 5, 2, 2, -7, -9, 5, 5, 8, 6, 5, 5.5}, 0, 0);
 }
@@ -282,9 +281,8 @@ TEST(Elementwise, FloorsAndShifts) {
   const TextSpaces s(b);
   const uint32_t x = b.Input("x", s.tokens, 3);
   const auto log = static_cast<double>(Activation::kLog);
-  const uint32_t y =
-      b.Op(OpCode::kActivate, {x}, {}, s.tokens, 3, {{Attribute::kActivation, log}, {Attribute::kFloor, 1e-3}});
-  const uint32_t z = b.Op(OpCode::kScale, {y}, {}, s.tokens, 3, {{Attribute::kScale, 0.5}, {Attribute::kShift, 2}});
+  const uint32_t y = b.Op("activate", {x}, {}, s.tokens, 3, {{Attribute::kActivation, log}, {Attribute::kFloor, 1e-3}});
+  const uint32_t z = b.Op("scale", {y}, {}, s.tokens, 3, {{Attribute::kScale, 0.5}, {Attribute::kShift, 2}});
   const std::vector<float> xs = {0, -4, 1, 10, 1e-3f, 1e-4f};
   std::vector<double> expected;
   for (const float v : xs) expected.push_back(0.5 * std::log(std::max(v, 1e-3f)) + 2);
@@ -292,26 +290,26 @@ TEST(Elementwise, FloorsAndShifts) {
 }
 
 TEST(Sound, ShapeRulesOfWholeSegments) {
-  const auto rule = [](const char* what, fovea_status status, OpCode code, const Attributes& attributes,
+  const auto rule = [](const char* what, fovea_status status, std::string_view op, const Attributes& attributes,
                        uint32_t width = 4, uint32_t weight = 0, DType type = DType::kF32) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t x = b.Input("x", s.tokens, 4, type);
     std::vector<uint32_t> tensors;
     if (weight != 0) tensors = {b.RandomTensor(1, weight)};
-    b.Op(code, {x}, tensors, s.tokens, width, attributes);
+    b.Op(op, {x}, tensors, s.tokens, width, attributes);
     ExpectStatus(b, status, what);
   };
-  rule("fine", FOVEA_OK, OpCode::kStandardize, {});
-  rule("weight", FOVEA_OK, OpCode::kStandardize, {}, 4, 4);
-  rule("weight", FOVEA_E_SHAPE, OpCode::kStandardize, {}, 4, 3);
-  rule("width", FOVEA_E_SHAPE, OpCode::kStandardize, {}, 5);
-  rule("ids", FOVEA_E_SHAPE, OpCode::kStandardize, {}, 4, 0, DType::kI32);
-  rule("fine", FOVEA_OK, OpCode::kDynamicRange, {{Attribute::kRange, 0}});
-  rule("no range", FOVEA_E_SHAPE, OpCode::kDynamicRange, {});
-  rule("negative", FOVEA_E_SHAPE, OpCode::kDynamicRange, {{Attribute::kRange, -1}});
-  rule("no number", FOVEA_E_RECORD, OpCode::kDynamicRange, {{Attribute::kRange, NAN}});
-  rule("width", FOVEA_E_SHAPE, OpCode::kDynamicRange, {{Attribute::kRange, 1}}, 5);
+  rule("fine", FOVEA_OK, "standardize", {});
+  rule("weight", FOVEA_OK, "standardize", {}, 4, 4);
+  rule("weight", FOVEA_E_SHAPE, "standardize", {}, 4, 3);
+  rule("width", FOVEA_E_SHAPE, "standardize", {}, 5);
+  rule("ids", FOVEA_E_SHAPE, "standardize", {}, 4, 0, DType::kI32);
+  rule("fine", FOVEA_OK, "dynamic_range", {{Attribute::kRange, 0}});
+  rule("no range", FOVEA_E_SHAPE, "dynamic_range", {});
+  rule("negative", FOVEA_E_SHAPE, "dynamic_range", {{Attribute::kRange, -1}});
+  rule("no number", FOVEA_E_RECORD, "dynamic_range", {{Attribute::kRange, NAN}});
+  rule("width", FOVEA_E_SHAPE, "dynamic_range", {{Attribute::kRange, 1}}, 5);
 }
 
 }  // namespace

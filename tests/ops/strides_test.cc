@@ -1,7 +1,6 @@
 // Strided spaces whose segments keep rows apart at the front and drop rows at the end: pooled, unfolded and brought
 // back (upsample), against plain loops.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -73,7 +72,7 @@ TEST(Strides, Pooled) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t width = 5, fewer = SpaceOf(b, "fewer", s.tokens, c.ends), x = b.Input("x", s.tokens, width);
-    const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
+    const uint32_t y = b.Op("pool", {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
     const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
     ExpectClose(RunTiled(b, {{{s.tokens, kLengths}}, {{x, xs}}, {}}, y), PooledGroups(c, xs, width),
                 c.kind == 2 ? 1e-6 : 0, 0,
@@ -86,7 +85,7 @@ TEST(Strides, Unfolded) {
     ModelBuilder b;
     const TextSpaces s(b);
     const uint32_t fewer = SpaceOf(b, "fewer", s.tokens, ends), x = b.Input("x", s.tokens, 1);
-    const uint32_t y = b.Op(OpCode::kUnfold, {x}, {}, fewer, 4, {{Attribute::kBefore, 2}, {Attribute::kAfter, 1}});
+    const uint32_t y = b.Op("unfold", {x}, {}, fewer, 4, {{Attribute::kBefore, 2}, {Attribute::kAfter, 1}});
     const std::vector<float> xs = b.RandomFloats(Total(kLengths));
     std::vector<double> expected;
     int64_t begin = 0;
@@ -112,9 +111,9 @@ TEST(Strides, BroughtBack) {
       const Ends more = {3, ends.first, ends.last};
       const uint32_t width = 6, fewer = SpaceOf(b, "fewer", s.tokens, ends);
       const uint32_t fewest = twice ? SpaceOf(b, "fewest", fewer, more) : fewer, x = b.Input("x", s.tokens, width);
-      uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, 3}});
-      if (twice) pooled = b.Op(OpCode::kPool, {pooled}, {}, fewest, width, {{Attribute::kKind, 3}});
-      const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, s.tokens, width);
+      uint32_t pooled = b.Op("pool", {x}, {}, fewer, width, {{Attribute::kKind, 3}});
+      if (twice) pooled = b.Op("pool", {pooled}, {}, fewest, width, {{Attribute::kKind, 3}});
+      const uint32_t y = b.Op("upsample", {pooled}, {}, s.tokens, width);
       b.SetOutput(pooled);
       const std::vector<float> xs = b.RandomFloats(size_t{Total(kLengths)} * width);
       const Feed feed = {{{s.tokens, kLengths}}, {{x, xs}}, {}};
@@ -142,8 +141,8 @@ TEST(Strides, BackWhatWasPooledIsTheFirstOfItsGroup) {
   ModelBuilder b;
   const TextSpaces s(b);
   const uint32_t half = b.StridedSpace("half", s.tokens, 2, 1, 1), x = b.Input("x", s.tokens, 1);
-  const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, half, 1, {{Attribute::kKind, 2}});
-  const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, s.tokens, 1);
+  const uint32_t pooled = b.Op("pool", {x}, {}, half, 1, {{Attribute::kKind, 2}});
+  const uint32_t y = b.Op("upsample", {pooled}, {}, s.tokens, 1);
   const Feed feed = {{{s.tokens, {7, 2, 1, 4}}}, {{x, {1, 2, 4, 6, 8, 10, 99, 3, 5, 7, 1, 2, 4, 99}}}, {}};
   // The seventh row was dropped and row 5 represents only itself; two rows stay two.
   ExpectClose(RunTiled(b, feed, y), {1, 3, 3, 7, 7, 10, 10, 3, 5, 7, 1, 3, 3, 0}, 1e-6, 0);
@@ -152,8 +151,8 @@ TEST(Strides, BackWhatWasPooledIsTheFirstOfItsGroup) {
 TEST(Strides, OneRootSpace) {
   ModelBuilder b;
   const uint32_t root = b.Space("root"), fewer = b.StridedSpace("fewer", root, 4, 2, 1), x = b.Input("x", root, 1);
-  const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, fewer, 1, {{Attribute::kKind, 2}});
-  const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, root, 1);
+  const uint32_t pooled = b.Op("pool", {x}, {}, fewer, 1, {{Attribute::kKind, 2}});
+  const uint32_t y = b.Op("upsample", {pooled}, {}, root, 1);
   ExpectClose(RunTiled(b, {{{root, {8}}}, {{x, {1, 2, 3, 4, 5, 6, 8, 99}}}, {}}, y), {1, 2, 4.5, 4.5, 4.5, 4.5, 8, 8},
               1e-6, 0);
 }
@@ -174,8 +173,7 @@ TEST(Strides, ShapeRulesOfUpsample) {
     spaces[kApart] = b.StridedSpace("apart", spaces[kHalf], 2);
     spaces[kLonger] = b.ExtendedSpace("longer", s.tokens, 1);
     const uint32_t x = b.Input("x", spaces[in], width, DType::kF32);
-    b.Op(OpCode::kUpsample, {x}, std::vector<uint32_t>(tensor ? 1 : 0, b.RandomTensor(1, 8)), spaces[out], 8,
-         attributes);
+    b.Op("upsample", {x}, std::vector<uint32_t>(tensor ? 1 : 0, b.RandomTensor(1, 8)), spaces[out], 8, attributes);
     ExpectStatus(b, status, what);
   };
   rule("one stride", FOVEA_OK, kHalf, kTokens);
@@ -203,9 +201,9 @@ TEST(Strides, ProductsOfLargeStrides) {
   uint32_t pooled = x;
   for (int i = 0; i < 4; ++i) {
     space = b.StridedSpace("s" + std::to_string(i), space, kMaxRecords, 1);
-    pooled = b.Op(OpCode::kPool, {pooled}, {}, space, 1, {{Attribute::kKind, 0}});
+    pooled = b.Op("pool", {pooled}, {}, space, 1, {{Attribute::kKind, 0}});
   }
-  const uint32_t y = b.Op(OpCode::kUpsample, {pooled}, {}, s.tokens, 1);
+  const uint32_t y = b.Op("upsample", {pooled}, {}, s.tokens, 1);
   ExpectClose(RunTiled(b, {{{s.tokens, {4, 1}}}, {{x, {1, 2, 3, 4, 5}}}, {}}, y), {1, 2, 2, 2, 5}, 0, 0);
 }
 

@@ -1,6 +1,5 @@
 // Attention to a window and to summaries of groups of keys, in one softmax, against plain loops.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -67,7 +66,7 @@ struct Program {
     q = b.Input("q", s.tokens, c.heads * c.d_k), k = b.Input("k", s.tokens, c.kv_heads * c.d_k);
     v = b.Input("v", s.tokens, c.kv_heads * c.d_v);
     const auto pooled = [&](uint32_t x, uint32_t width) {
-      return b.Op(OpCode::kPool, {x}, {}, groups, width, {{Attribute::kKind, 2}, {Attribute::kRest, 1}});
+      return b.Op("pool", {x}, {}, groups, width, {{Attribute::kKind, 2}, {Attribute::kRest, 1}});
     };
     summary_k = pooled(k, c.kv_heads * c.d_k), summary_v = pooled(v, c.kv_heads * c.d_v);
     std::vector<uint32_t> tensors(kSummaryBias + 1, kBlobNone);
@@ -80,8 +79,7 @@ struct Program {
                              {Attribute::kLeft, c.side},   {Attribute::kRight, c.side},
                              {Attribute::kSummaries, 1}};
     attributes.insert(attributes.end(), more.begin(), more.end());
-    y = b.Op(OpCode::kAttention, {q, k, v, summary_k, summary_v}, tensors, s.tokens, c.heads * c.d_v, attributes,
-             "step");
+    y = b.Op("attention", {q, k, v, summary_k, summary_v}, tensors, s.tokens, c.heads * c.d_v, attributes, "step");
   }
   ModelBuilder b;
   TextSpaces s;

@@ -1,6 +1,5 @@
 // Rows concatenated with their neighbours, convolutions by linear layers over them, and pooling by strides.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/ops/op_fixture.h"
 #include "tests/support/combinations.h"
 
@@ -35,7 +34,7 @@ TEST(Unfold, AgainstPlainLoops) {
         const TextSpaces s(b);
         const uint32_t width = 3, space = stride == 1 ? s.tokens : b.StridedSpace("fewer", s.tokens, stride);
         const uint32_t x = b.Input("x", s.tokens, width);
-        const uint32_t y = b.Op(OpCode::kUnfold, {x}, {}, space, static_cast<uint32_t>(before + after + 1) * width,
+        const uint32_t y = b.Op("unfold", {x}, {}, space, static_cast<uint32_t>(before + after + 1) * width,
                                 {{Attribute::kBefore, before}, {Attribute::kAfter, after}});
         const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * width);
         ExpectClose(RunTiled(b, {{{s.tokens, lengths}}, {{x, xs}}, {}}, y),
@@ -56,7 +55,7 @@ TEST(Unfold, StridedConvolutions) {
   const uint32_t weight = b.RandomTensor(4, 12);
   const Attributes reach = {{Attribute::kBefore, 1}, {Attribute::kAfter, 1}};
   const auto convolve = [&](uint32_t value, uint32_t space) {
-    return b.Op(OpCode::kLinear, {b.Op(OpCode::kUnfold, {value}, {}, space, 12, reach)}, {weight}, space, 4);
+    return b.Op("linear", {b.Op("unfold", {value}, {}, space, 12, reach)}, {weight}, space, 4);
   };
   const uint32_t y = convolve(x, half), z = convolve(y, quarter);
   const std::vector<float> xs = b.RandomFloats(size_t{Total(lengths)} * 4), w = b.TensorValues(weight);
@@ -84,7 +83,7 @@ TEST(Unfold, ShapeRules) {
     const uint32_t half = b.StridedSpace("half", s.tokens, 2), others = b.Space("others", s.texts);
     const uint32_t spaces[] = {
         s.tokens, half, b.StridedSpace("quarter", half, 2), others, b.StridedSpace("other", others, 2), s.texts};
-    b.Op(OpCode::kUnfold, {b.Input("x", s.tokens, 4, type)}, {}, spaces[to], width, attributes);
+    b.Op("unfold", {b.Input("x", s.tokens, 4, type)}, {}, spaces[to], width, attributes);
     ExpectStatus(b, status, what);
   };
   refused("fine", FOVEA_OK, 4, DType::kF32, 0, {});
@@ -136,7 +135,7 @@ TEST(Pool, ByStrides) {
     const TextSpaces s(b);
     const uint32_t width = 7, fewer = b.StridedSpace("fewer", s.tokens, c.stride);
     const uint32_t x = b.Input("x", s.tokens, width);
-    const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
+    const uint32_t y = b.Op("pool", {x}, {}, fewer, width, {{Attribute::kKind, c.kind}});
     const std::vector<float> xs = b.RandomFloats(size_t{Total(c.lengths)} * width);
     ExpectClose(RunTiled(b, {{{s.tokens, c.lengths}}, {{x, xs}}, {}}, y), PooledByStrides(c, xs, width),
                 c.kind < 2 || c.kind == 3 ? 0 : 1e-6, 0, "kind " + std::to_string(c.kind));
@@ -148,7 +147,7 @@ TEST(Pool, StridesOfARoot) {
   ModelBuilder b;
   const uint32_t root = b.Space("root"), fewer = b.StridedSpace("fewer", root, 4);
   const uint32_t x = b.Input("x", root, 1);
-  const uint32_t y = b.Op(OpCode::kPool, {x}, {}, fewer, 1, {{Attribute::kKind, 2}});
+  const uint32_t y = b.Op("pool", {x}, {}, fewer, 1, {{Attribute::kKind, 2}});
   ExpectClose(RunTiled(b, {{{root, {6}}}, {{x, {1, 2, 3, 4, 5, 7}}}, {}}, y), {2.5, 6}, 1e-6, 0);
 }
 

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/session/plain.h"
 #include "tests/support/two_levels.h"
 
@@ -38,28 +37,28 @@ struct Coarse {
     *plain_rows = RowsOf(values, width);
     return b.Tensor(rows, width, values);
   }
-  uint32_t Op(OpCode code, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
-              const Attributes& attributes = {}) {
-    return b.Op(code, std::move(in), std::move(tensors), space, width, attributes);
+  uint32_t Op(std::string_view op, std::vector<uint32_t> in, std::vector<uint32_t> tensors, uint32_t space,
+              uint32_t width, const Attributes& attributes = {}) {
+    return b.Op(op, std::move(in), std::move(tensors), space, width, attributes);
   }
   uint32_t Layer(uint32_t x, uint32_t space) {
     std::vector<uint32_t> qkv;
     for (const uint32_t tensor : {q_tensor, k_tensor, v_tensor}) {
-      qkv.push_back(Op(OpCode::kLinear, {x}, {tensor}, space, kWidth));
+      qkv.push_back(Op("linear", {x}, {tensor}, space, kWidth));
     }
-    return Op(OpCode::kAdd, {x, Op(OpCode::kAttention, qkv, {}, space, kWidth)}, {}, space, kWidth);
+    return Op("add", {x, Op("attention", qkv, {}, space, kWidth)}, {}, space, kWidth);
   }
   // The fine model on the sentences with the best scores: words attend within their sentence, sentences to each other.
   uint32_t Fine(uint32_t scores, const std::string& name, uint32_t* chosen) {
     const uint32_t best = b.SelectedSpace(name, sentences, kMost),
                    fine = b.ExpandedSpace(name + " words", tokens, best);
-    *chosen = Op(OpCode::kSelect, {scores}, {}, best, 1, {{Attribute::kKind, 2}});
-    const uint32_t rows = Op(OpCode::kExpand, {*chosen}, {}, fine, 1);
-    const uint32_t of_best = Op(OpCode::kGather, {ids, rows}, {}, fine, 1);
-    const uint32_t x = Op(OpCode::kEmbed, {of_best}, {table_tensor}, fine, kWidth);
-    const uint32_t seen = Layer(Op(OpCode::kPosition, {x}, {position_tensor}, fine, kWidth), fine);
-    const uint32_t pooled = Op(OpCode::kPool, {seen}, {}, best, kWidth, {{Attribute::kKind, 2}});
-    return Op(OpCode::kPool, {Layer(pooled, best)}, {}, documents, kWidth, {{Attribute::kKind, 2}});
+    *chosen = Op("select", {scores}, {}, best, 1, {{Attribute::kKind, 2}});
+    const uint32_t rows = Op("expand", {*chosen}, {}, fine, 1);
+    const uint32_t of_best = Op("gather", {ids, rows}, {}, fine, 1);
+    const uint32_t x = Op("embed", {of_best}, {table_tensor}, fine, kWidth);
+    const uint32_t seen = Layer(Op("position", {x}, {position_tensor}, fine, kWidth), fine);
+    const uint32_t pooled = Op("pool", {seen}, {}, best, kWidth, {{Attribute::kKind, 2}});
+    return Op("pool", {Layer(pooled, best)}, {}, documents, kWidth, {{Attribute::kKind, 2}});
   }
 
   Rows PlainLayer(const Rows& x) const {
@@ -102,16 +101,16 @@ Row Bm25(const std::vector<Coarse::Sentence>& all, const Coarse::Sentence& query
 // Both ways to choose in one program, which encodes each chosen sentence with the same weights.
 TEST(CoarseToFine, ByWordsAndByALightEncoder) {
   Coarse c;
-  const uint32_t by_words = c.Op(OpCode::kLexical, {c.ids, c.query}, {}, c.sentences, 1);
-  const uint32_t light = c.Op(OpCode::kEmbed, {c.ids}, {c.narrow_tensor}, c.tokens, kNarrow);
-  const uint32_t light_query = c.Op(OpCode::kEmbed, {c.query}, {c.narrow_tensor}, c.queries, kNarrow);
+  const uint32_t by_words = c.Op("lexical", {c.ids, c.query}, {}, c.sentences, 1);
+  const uint32_t light = c.Op("embed", {c.ids}, {c.narrow_tensor}, c.tokens, kNarrow);
+  const uint32_t light_query = c.Op("embed", {c.query}, {c.narrow_tensor}, c.queries, kNarrow);
   const Attributes mean = {{Attribute::kKind, 2}};
-  const uint32_t of_sentences = c.Op(OpCode::kPool, {light}, {}, c.sentences, kNarrow, mean);
-  const uint32_t of_queries = c.Op(OpCode::kPool, {light_query}, {}, c.documents, kNarrow, mean);
-  const uint32_t beside = c.Op(OpCode::kBroadcast, {of_queries}, {}, c.sentences, kNarrow);
-  const uint32_t products = c.Op(OpCode::kGate, {beside, of_sentences}, {}, c.sentences, kNarrow);
+  const uint32_t of_sentences = c.Op("pool", {light}, {}, c.sentences, kNarrow, mean);
+  const uint32_t of_queries = c.Op("pool", {light_query}, {}, c.documents, kNarrow, mean);
+  const uint32_t beside = c.Op("broadcast", {of_queries}, {}, c.sentences, kNarrow);
+  const uint32_t products = c.Op("gate", {beside, of_sentences}, {}, c.sentences, kNarrow);
   const uint32_t ones = c.b.Tensor(1, kNarrow, std::vector<float>(kNarrow, 1));
-  const uint32_t by_vectors = c.Op(OpCode::kLinear, {products}, {ones}, c.sentences, 1);
+  const uint32_t by_vectors = c.Op("linear", {products}, {ones}, c.sentences, 1);
   uint32_t chosen[2];
   const uint32_t out[] = {c.Fine(by_words, "best words", &chosen[0]), c.Fine(by_vectors, "best vectors", &chosen[1])};
   for (const uint32_t value : {out[0], out[1], chosen[0], chosen[1]}) c.b.SetOutput(value);

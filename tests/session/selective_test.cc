@@ -1,7 +1,6 @@
 // Selective systems from end to end, as programs: learned relevance, tasks chosen by the caller, question vectors and
 // hops, coarse selection in front of a fine encoder. Each against plain loops in double.
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 #include "tests/session/plain.h"
 #include "tests/support/model_builder.h"
 
@@ -28,11 +27,11 @@ struct Texts {
     return b.Tensor(rows, width, values);
   }
   uint32_t Linear(uint32_t of, uint32_t from, uint32_t to, uint32_t space, Rows* w, uint32_t activation = 0) {
-    return b.Op(OpCode::kLinear, {of}, {Tensor(to, from, w)}, space, to, {{Attribute::kActivation, activation}});
+    return b.Op("linear", {of}, {Tensor(to, from, w)}, space, to, {{Attribute::kActivation, activation}});
   }
-  uint32_t Op(OpCode code, std::vector<uint32_t> in, uint32_t space, uint32_t width,
+  uint32_t Op(std::string_view op, std::vector<uint32_t> in, uint32_t space, uint32_t width,
               const Attributes& attributes = {}) {
-    return b.Op(code, std::move(in), {}, space, width, attributes);
+    return b.Op(op, std::move(in), {}, space, width, attributes);
   }
   // r = MLP(x), one number for each token.
   uint32_t Relevance(Rows* first, Rows* second) {
@@ -86,10 +85,10 @@ TEST(Selective, RelevanceAsGateAndAsBias) {
   const uint32_t r = t.Relevance(&first, &second);
   const uint32_t q = t.Linear(t.x, kWidth, kWidth, t.tokens, &wq), k = t.Linear(t.x, kWidth, kWidth, t.tokens, &wk);
   const uint32_t v = t.Linear(t.x, kWidth, kWidth, t.tokens, &wv);
-  const uint32_t gated = t.Op(OpCode::kGate, {r, v}, t.tokens, kWidth, {{Attribute::kActivation, 6}});
-  const uint32_t a = t.Op(OpCode::kAttention, {q, k, gated}, t.tokens, kWidth);
-  const uint32_t bias = t.Op(OpCode::kActivate, {r}, t.tokens, 1, {{Attribute::kActivation, 7}});
-  const uint32_t c = t.Op(OpCode::kAttention, {q, k, v, bias}, t.tokens, kWidth, {{Attribute::kKeyBias, 1}});
+  const uint32_t gated = t.Op("gate", {r, v}, t.tokens, kWidth, {{Attribute::kActivation, 6}});
+  const uint32_t a = t.Op("attention", {q, k, gated}, t.tokens, kWidth);
+  const uint32_t bias = t.Op("activate", {r}, t.tokens, 1, {{Attribute::kActivation, 7}});
+  const uint32_t c = t.Op("attention", {q, k, v, bias}, t.tokens, kWidth, {{Attribute::kKeyBias, 1}});
   const auto found = t.Run({a, c});
   for (const bool as_bias : {false, true}) {
     const Rows expected = t.ForEachText([&](const Rows& x, size_t) {
@@ -114,15 +113,14 @@ TEST(Selective, IrrelevantRowsAreDropped) {
     Rows first, second, wq, wk, wv;
     const uint32_t kept = t.b.SelectedSpace("kept", t.tokens, best ? 5 : 0);
     const uint32_t r = t.Relevance(&first, &second);
-    const uint32_t rows =
-        best ? t.Op(OpCode::kSelect, {r}, kept, 1, {{Attribute::kKind, 2}})
-             : t.Op(OpCode::kSelect, {r}, kept, 1, {{Attribute::kKind, 1}, {Attribute::kThreshold, 0.1}});
-    const uint32_t taken = t.Op(OpCode::kGather, {t.x, rows}, kept, kWidth);
+    const uint32_t rows = best ? t.Op("select", {r}, kept, 1, {{Attribute::kKind, 2}})
+                               : t.Op("select", {r}, kept, 1, {{Attribute::kKind, 1}, {Attribute::kThreshold, 0.1}});
+    const uint32_t taken = t.Op("gather", {t.x, rows}, kept, kWidth);
     const uint32_t k = t.Linear(taken, kWidth, kWidth, kept, &wk), v = t.Linear(taken, kWidth, kWidth, kept, &wv);
     const uint32_t q = t.Linear(t.x, kWidth, kWidth, t.tokens, &wq);
-    const uint32_t all = t.Op(OpCode::kAttention, {q, k, v}, t.tokens, kWidth);
-    const uint32_t some = t.Op(OpCode::kAttention, {taken, k, v}, kept, kWidth);
-    const uint32_t pooled = t.Op(OpCode::kPool, {some}, t.texts, kWidth, {{Attribute::kKind, 2}});
+    const uint32_t all = t.Op("attention", {q, k, v}, t.tokens, kWidth);
+    const uint32_t some = t.Op("attention", {taken, k, v}, kept, kWidth);
+    const uint32_t pooled = t.Op("pool", {some}, t.texts, kWidth, {{Attribute::kKind, 2}});
     Lengths kept_lengths, expected_lengths;
     const auto found = t.Run({all, pooled}, kept, &kept_lengths);
     const auto choose = [&](const Rows& x) {
@@ -160,16 +158,15 @@ TEST(Selective, TasksChosenByTheCaller) {
   const uint32_t task = t.b.Input("task", t.texts, 1, DType::kI32);
   t.ids = {{task, {3, 0, 1, 2, 3}}};
   Rows table, beside, gate;
-  const uint32_t e = t.b.Op(OpCode::kEmbed, {task}, {t.Tensor(4, kWidth, &table)}, t.texts, kWidth);
-  const uint32_t q_add = t.Op(OpCode::kBroadcast, {e, t.x}, t.tokens, kWidth, {{Attribute::kCombine, 1}});
-  const uint32_t of_tokens = t.Op(OpCode::kBroadcast, {e}, t.tokens, kWidth);
-  const uint32_t both = t.Op(OpCode::kConcat, {t.x, of_tokens}, t.tokens, 2 * kWidth);
+  const uint32_t e = t.b.Op("embed", {task}, {t.Tensor(4, kWidth, &table)}, t.texts, kWidth);
+  const uint32_t q_add = t.Op("broadcast", {e, t.x}, t.tokens, kWidth, {{Attribute::kCombine, 1}});
+  const uint32_t of_tokens = t.Op("broadcast", {e}, t.tokens, kWidth);
+  const uint32_t both = t.Op("concat", {t.x, of_tokens}, t.tokens, 2 * kWidth);
   const uint32_t q_linear = t.Linear(both, 2 * kWidth, kWidth, t.tokens, &beside);
   const uint32_t w = t.Linear(both, 2 * kWidth, kWidth, t.tokens, &gate);
-  const uint32_t q_gate = t.Op(OpCode::kGate, {w, t.x}, t.tokens, kWidth, {{Attribute::kActivation, 6}});
+  const uint32_t q_gate = t.Op("gate", {w, t.x}, t.tokens, kWidth, {{Attribute::kActivation, 6}});
   std::vector<uint32_t> seen;
-  for (const uint32_t q : {q_add, q_linear, q_gate})
-    seen.push_back(t.Op(OpCode::kAttention, {q, t.x, t.x}, t.tokens, kWidth));
+  for (const uint32_t q : {q_add, q_linear, q_gate}) seen.push_back(t.Op("attention", {q, t.x, t.x}, t.tokens, kWidth));
   const auto found = t.Run(seen);
   for (size_t way = 0; way < 3; ++way) {
     const Rows expected = t.ForEachText([&](const Rows& x, size_t text) {
@@ -193,13 +190,13 @@ TEST(Selective, ThreeHopsByExtracts) {
   Texts t;
   Rows question, next[2];
   const uint32_t row = t.Tensor(1, kWidth, &question);
-  uint32_t q = t.b.Op(OpCode::kFill, {}, {row}, t.texts, kWidth);
+  uint32_t q = t.b.Op("fill", {}, {row}, t.texts, kWidth);
   std::vector<uint32_t> extracts, steps;
   for (size_t hop = 0; hop < 3; ++hop) {
     steps.push_back(static_cast<uint32_t>(t.b.content().programs[0].operations.size()));
-    extracts.push_back(t.Op(OpCode::kAttention, {q, t.x, t.x}, t.texts, kWidth));
+    extracts.push_back(t.Op("attention", {q, t.x, t.x}, t.texts, kWidth));
     if (hop == 2) break;
-    const uint32_t both = t.Op(OpCode::kConcat, {q, extracts[hop]}, t.texts, 2 * kWidth);
+    const uint32_t both = t.Op("concat", {q, extracts[hop]}, t.texts, 2 * kWidth);
     q = t.Linear(both, 2 * kWidth, kWidth, t.texts, &next[hop], 5);
   }
   const auto found = t.Run(extracts);
@@ -252,16 +249,16 @@ TEST(Selective, ThreeHopsBySelectedRows) {
     spaces[hop] = t.b.SelectedSpace("hop " + std::to_string(hop), hop == 0 ? t.tokens : spaces[hop - 1], most[hop]);
   }
   const uint32_t ones = t.b.Tensor(1, kWidth, std::vector<float>(kWidth, 1)), row = t.Tensor(1, kWidth, &question);
-  uint32_t q = t.b.Op(OpCode::kFill, {}, {row}, t.texts, kWidth);
+  uint32_t q = t.b.Op("fill", {}, {row}, t.texts, kWidth);
   std::vector<uint32_t> means;
   for (size_t hop = 0; hop < 3; ++hop) {
-    const uint32_t asked = t.Op(OpCode::kBroadcast, {q}, from, kWidth);
-    const uint32_t products = t.Op(OpCode::kGate, {asked, x}, from, kWidth);
-    const uint32_t scores = t.b.Op(OpCode::kLinear, {products}, {ones}, from, 1);
-    const uint32_t rows = t.Op(OpCode::kSelect, {scores}, spaces[hop], 1, {{Attribute::kKind, 2}});
-    x = t.Op(OpCode::kGather, {x, rows}, spaces[hop], kWidth);
+    const uint32_t asked = t.Op("broadcast", {q}, from, kWidth);
+    const uint32_t products = t.Op("gate", {asked, x}, from, kWidth);
+    const uint32_t scores = t.b.Op("linear", {products}, {ones}, from, 1);
+    const uint32_t rows = t.Op("select", {scores}, spaces[hop], 1, {{Attribute::kKind, 2}});
+    x = t.Op("gather", {x, rows}, spaces[hop], kWidth);
     from = spaces[hop];
-    means.push_back(t.Op(OpCode::kPool, {x}, t.texts, kWidth, {{Attribute::kKind, 2}}));
+    means.push_back(t.Op("pool", {x}, t.texts, kWidth, {{Attribute::kKind, 2}}));
     if (hop < 2) q = t.Linear(means[hop], kWidth, kWidth, t.texts, &next[hop]);
   }
   Lengths last;

@@ -1,7 +1,6 @@
 #include "tests/session/taps_fixture.h"
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_codes.h"
 
 namespace fovea::test {
 
@@ -20,15 +19,15 @@ TapProgram::TapProgram(Queries from, const Attributes& more, bool listed, uint32
   Attributes attributes = {{Attribute::kHeads, kHeads}, {Attribute::kKvHeads, kv_heads}};
   attributes.insert(attributes.end(), more.begin(), more.end());
   if (listed) {
-    rows = b.Op(OpCode::kSelect, {mask}, {}, chosen, 1);
+    rows = b.Op("select", {mask}, {}, chosen, 1);
     inputs.push_back(rows);
     attributes.push_back({Attribute::kGlobalKeys, 1});
   }
   if (rounds > 0) {
     const uint32_t columns = kHeads * rounds;
-    const uint32_t hash = b.Op(OpCode::kHash, {k}, {b.RandomTensor(columns * 2, kDepth)}, tokens, columns,
+    const uint32_t hash = b.Op("hash", {k}, {b.RandomTensor(columns * 2, kDepth)}, tokens, columns,
                                {{Attribute::kHeads, kHeads}, {Attribute::kRounds, rounds}, {Attribute::kBuckets, 4}});
-    sorted = b.Op(OpCode::kSort, {hash}, {}, tokens, 2 * columns);
+    sorted = b.Op("sort", {hash}, {}, tokens, 2 * columns);
     inputs.push_back(sorted);
     attributes.push_back({Attribute::kRounds, rounds});
   }
@@ -39,7 +38,7 @@ TapProgram::TapProgram(Queries from, const Attributes& more, bool listed, uint32
     tensors.push_back(b.Tensor(static_cast<uint32_t>(values.size()) / 3, 3, values, DType::kI32));
   }
   step = static_cast<uint32_t>(b.content().programs[0].operations.size());
-  y = b.Op(OpCode::kAttention, inputs, tensors, queries, kHeads * kWidth, attributes);
+  y = b.Op("attention", inputs, tensors, queries, kHeads * kWidth, attributes);
   b.SetOutput(y);
 }
 

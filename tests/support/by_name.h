@@ -4,6 +4,9 @@
 //
 // A test that builds its model with ModelBuilder keeps the handles that the builder returns. This header is for content
 // that is built elsewhere: by the converter, by another header, or by reading a blob.
+//
+// A test names operations as descriptions do: it does not include OpCode, so that a new operation does not compile it
+// again.
 #ifndef FOVEA_TESTS_SUPPORT_BY_NAME_H_
 #define FOVEA_TESTS_SUPPORT_BY_NAME_H_
 
@@ -11,6 +14,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fovea::test {
@@ -53,6 +57,9 @@ auto& OperationFor(Program& program, const std::string& output) {
   }
   throw std::out_of_range("no operation computes " + output);
 }
+
+// The number of an operation in blobs, from its name in op_list.inc. Throws std::out_of_range if there is none.
+uint32_t OperationCode(std::string_view operation);
 
 }  // namespace fovea::test
 

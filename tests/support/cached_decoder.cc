@@ -2,7 +2,6 @@
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 
 namespace fovea::test {
 namespace {
@@ -38,27 +37,27 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
   for (const bool keeps : {false, true}) {
     if (keeps) b.NextProgram("decode");
     ids = b.Input("ids", tokens, 1, DType::kI32);  // the first value of both
-    uint32_t x = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth);
+    uint32_t x = b.Op("embed", {ids}, {table}, tokens, kWidth);
     if (shape.taps != 0) {
-      const uint32_t rows = keeps ? b.Op(OpCode::kAppend, {x}, {}, kept_window, kWidth,
-                                         {{Attribute::kType, static_cast<double>(shape.stored)}})
-                                  : x;
-      x = b.Op(OpCode::kConvolve, {rows}, {mixing}, tokens, kWidth);
+      const uint32_t rows =
+          keeps ? b.Op("append", {x}, {}, kept_window, kWidth, {{Attribute::kType, static_cast<double>(shape.stored)}})
+                : x;
+      x = b.Op("convolve", {rows}, {mixing}, tokens, kWidth);
     }
     for (uint32_t i = 0; i < kLayers; ++i) {
       const Layer& layer = layers[i];
       const auto linear = [&](uint32_t in, uint32_t weight, uint32_t width, Activation activation = Activation::kNone) {
-        return b.Op(OpCode::kLinear, {in}, {weight, kBlobNone}, tokens, width,
+        return b.Op("linear", {in}, {weight, kBlobNone}, tokens, width,
                     {{Attribute::kActivation, static_cast<double>(activation)}});
       };
       const auto turned = [&](uint32_t in, uint32_t heads) {
         if (shape.positions == 0) return in;
-        return b.Op(OpCode::kRotate, {in}, {turns}, tokens, heads * kHead, {{Attribute::kHeads, heads}});
+        return b.Op("rotate", {in}, {turns}, tokens, heads * kHead, {{Attribute::kHeads, heads}});
       };
       const bool has_window = shape.window != 0 && (shape.all_windows || i == 1);
       const auto appended = [&](uint32_t in) {
         if (!keeps) return in;
-        return b.Op(OpCode::kAppend, {in}, {}, has_window ? kept_window : kept, kKvWidth,
+        return b.Op("append", {in}, {}, has_window ? kept_window : kept, kKvWidth,
                     {{Attribute::kType, static_cast<double>(shape.stored)}, {Attribute::kHeads, kKvHeads}});
       };
       const uint32_t q = turned(linear(x, layer.q, kWidth), kHeads);
@@ -72,19 +71,19 @@ AlignedBytes CachedDecoder::Build(const Shape& shape, std::vector<std::pair<std:
         attributes.emplace_back(Attribute::kLeft, shape.window);
         attributes.emplace_back(Attribute::kRight, 0);
       }
-      const uint32_t a = b.Op(OpCode::kAttention, {q, k, v}, {}, tokens, kWidth, attributes);
-      x = b.Op(OpCode::kAdd, {x, linear(a, layer.o, kWidth)}, {}, tokens, kWidth);
+      const uint32_t a = b.Op("attention", {q, k, v}, {}, tokens, kWidth, attributes);
+      x = b.Op("add", {x, linear(a, layer.o, kWidth)}, {}, tokens, kWidth);
       const uint32_t wide = linear(x, layer.up, kWide, Activation::kSilu);
-      x = b.Op(OpCode::kAdd, {x, linear(wide, layer.down, kWidth)}, {}, tokens, kWidth, {}, "x" + std::to_string(i));
+      x = b.Op("add", {x, linear(wide, layer.down, kWidth)}, {}, tokens, kWidth, {}, "x" + std::to_string(i));
     }
     b.SetOutput(x);
     (keeps ? hidden : whole) = x;
     if (!keeps) continue;
     const uint32_t space = shape.all_scores ? tokens : texts;
     if (!shape.all_scores) {
-      x = b.Op(OpCode::kPool, {x}, {}, texts, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
+      x = b.Op("pool", {x}, {}, texts, kWidth, {{Attribute::kKind, static_cast<double>(PoolKind::kLast)}});
     }
-    scores = b.Op(OpCode::kLinear, {x}, {head, kBlobNone}, space, kVocabulary, {}, "scores");
+    scores = b.Op("linear", {x}, {head, kBlobNone}, space, kVocabulary, {}, "scores");
     b.SetOutput(scores);
   }
   b.content().metadata = std::move(metadata);

@@ -1,8 +1,8 @@
 #include "tests/support/model_builder.h"
 
 #include "runtime/blob/attributes.h"
-#include "runtime/blob/op_names.h"
 #include "runtime/ops/op.h"
+#include "tests/support/by_name.h"
 
 namespace fovea::test {
 
@@ -76,19 +76,20 @@ uint32_t ModelBuilder::Input(const std::string& name, uint32_t space, uint32_t w
   return Add({name, space, width, type, ValueRole::kInput});
 }
 
-uint32_t ModelBuilder::Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space,
-                          uint32_t width, const Attributes& attributes, const std::string& name, ValueRole role) {
-  const OpDef* def = FindOp(static_cast<uint32_t>(code));
+uint32_t ModelBuilder::Op(std::string_view op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors,
+                          uint32_t space, uint32_t width, const Attributes& attributes, const std::string& name,
+                          ValueRole role) {
+  const uint32_t code = OperationCode(op);
+  const OpDef* def = FindOp(code);
   DType type = def == nullptr                       ? DType::kF32
                : def->keeps_type && !inputs.empty() ? values()[inputs[0]].type
                                                     : def->output;
   for (const auto& [key, number] : attributes) {
-    if ((code == OpCode::kCast || code == OpCode::kAppend) && key == Attribute::kType)
-      type = DType(static_cast<uint32_t>(number));
+    if ((op == "cast" || op == "append") && key == Attribute::kType) type = DType(static_cast<uint32_t>(number));
   }
   const uint32_t output = Add({name.empty() ? "v" + std::to_string(values().size()) : name, space, width, type, role});
   tools::BlobOperation operation;
-  operation.code = static_cast<uint32_t>(code);
+  operation.code = code;
   operation.name = name;
   operation.output = output;
   operation.inputs = std::move(inputs);
@@ -105,17 +106,6 @@ uint32_t ModelBuilder::Op(OpCode code, std::vector<uint32_t> inputs, std::vector
   }
   content_.programs.back().operations.push_back(operation);
   return output;
-}
-
-uint32_t ModelBuilder::Op(const std::string& op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors,
-                          uint32_t space, uint32_t width, const Attributes& attributes, const std::string& name,
-                          ValueRole role) {
-  for (const Named<OpCode>& known : NamesOf<OpCode>::list) {
-    if (op != known.name) continue;
-    return Op(known.number, std::move(inputs), std::move(tensors), space, width, attributes, name, role);
-  }
-  ADD_FAILURE() << "no operation is called " << op;
-  return kBlobNone;
 }
 
 void ModelBuilder::Carry(uint32_t input, uint32_t output) {
@@ -206,33 +196,33 @@ TinyEncoder BuildTinyEncoder(ModelBuilder& b, DType type, uint32_t layers, uint3
   e.tokens = b.Space("tokens", e.texts);
   e.ids = b.Input("input_ids", e.tokens, 1, DType::kI32);
   const auto linear = [&](uint32_t x, uint32_t from, uint32_t to, uint32_t space, uint32_t activation = 0) {
-    return b.Op(OpCode::kLinear, {x}, {b.RandomTensor(to, from, type), b.RandomTensor(1, to)}, space, to,
+    return b.Op("linear", {x}, {b.RandomTensor(to, from, type), b.RandomTensor(1, to)}, space, to,
                 {{Attribute::kActivation, activation}});
   };
   const auto norm = [&](uint32_t x) {
     std::vector<float> gain = b.RandomFloats(width, 0.2f);
     for (float& g : gain) g += 1;
-    return b.Op(OpCode::kNorm, {x}, {b.Tensor(1, width, gain), b.RandomTensor(1, width)}, e.tokens, width,
+    return b.Op("norm", {x}, {b.Tensor(1, width, gain), b.RandomTensor(1, width)}, e.tokens, width,
                 {{Attribute::kEpsilon, 1e-6}});
   };
-  uint32_t x = b.Op(OpCode::kEmbed, {e.ids}, {b.RandomTensor(vocabulary, width, type)}, e.tokens, width);
-  x = norm(b.Op(OpCode::kPosition, {x}, {b.RandomTensor(positions, width)}, e.tokens, width));
+  uint32_t x = b.Op("embed", {e.ids}, {b.RandomTensor(vocabulary, width, type)}, e.tokens, width);
+  x = norm(b.Op("position", {x}, {b.RandomTensor(positions, width)}, e.tokens, width));
   for (uint32_t layer = 0; layer < layers; ++layer) {
     const uint32_t q = linear(x, width, width, e.tokens), k = linear(x, width, width, e.tokens);
     const uint32_t v = linear(x, width, width, e.tokens);
     e.attention_steps.push_back(static_cast<uint32_t>(b.content().programs[0].operations.size()));
     Attributes attributes = pattern;
     attributes.emplace_back(Attribute::kHeads, heads);
-    const uint32_t a = b.Op(OpCode::kAttention, {q, k, v}, {}, e.tokens, width, attributes);
+    const uint32_t a = b.Op("attention", {q, k, v}, {}, e.tokens, width, attributes);
     const uint32_t o = linear(a, width, width, e.tokens);
-    x = norm(b.Op(OpCode::kAdd, {x, o}, {}, e.tokens, width));
+    x = norm(b.Op("add", {x, o}, {}, e.tokens, width));
     const uint32_t wide = linear(x, width, ffn, e.tokens, static_cast<uint32_t>(Activation::kGelu));
     const uint32_t f = linear(wide, ffn, width, e.tokens);
-    x = norm(b.Op(OpCode::kAdd, {x, f}, {}, e.tokens, width));
+    x = norm(b.Op("add", {x, f}, {}, e.tokens, width));
   }
   e.hidden = x;
   b.SetOutput(x);
-  const uint32_t pooled = b.Op(OpCode::kPool, {x}, {}, e.texts, width, {{Attribute::kKind, 2}});
+  const uint32_t pooled = b.Op("pool", {x}, {}, e.texts, width, {{Attribute::kKind, 2}});
   e.classes = linear(pooled, width, 7, e.texts);
   b.SetOutput(e.classes);
   return e;

@@ -8,6 +8,7 @@
 
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,6 @@
 
 namespace fovea {
 enum class Attribute : uint32_t;  // runtime/blob/attributes.h
-enum class OpCode : uint32_t;     // runtime/blob/op_codes.h
 }  // namespace fovea
 
 namespace fovea::test {
@@ -72,10 +72,8 @@ class ModelBuilder {
 
   // Inputs and operations return the handle (index) of a value in the program. Inputs come before the first operation.
   uint32_t Input(const std::string& name, uint32_t space, uint32_t width, DType type = DType::kF32);
-  uint32_t Op(OpCode code, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space, uint32_t width,
-              const Attributes& attributes = {}, const std::string& name = "", ValueRole role = ValueRole::kInternal);
-  // The same by its name in op_list.inc: a test without OpCode is not compiled again where the list grows.
-  uint32_t Op(const std::string& op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space,
+  // Operations are called as in op_list.inc.
+  uint32_t Op(std::string_view op, std::vector<uint32_t> inputs, std::vector<uint32_t> tensors, uint32_t space,
               uint32_t width, const Attributes& attributes = {}, const std::string& name = "",
               ValueRole role = ValueRole::kInternal);
   void SetOutput(uint32_t value) { values()[value].role = ValueRole::kOutput; }

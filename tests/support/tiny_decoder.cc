@@ -4,7 +4,6 @@
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
-#include "runtime/blob/op_codes.h"
 
 namespace fovea::test {
 
@@ -14,9 +13,9 @@ TinyDecoder::TinyDecoder(uint32_t seed) : b(seed) {
   ids = b.Input("input_ids", tokens, 1, DType::kI32);
   table = b.RandomTensor(kWords, kWidth, DType::kF32, 1.0f);
   key_weight = b.RandomTensor(kWidth, kWidth, DType::kF32, 0.6f);
-  rows = b.Op(OpCode::kEmbed, {ids}, {table}, tokens, kWidth, {}, "rows", ValueRole::kOutput);
-  keys = b.Op(OpCode::kLinear, {rows}, {key_weight}, tokens, kWidth, {}, "keys", ValueRole::kOutput);
-  summary = b.Op(OpCode::kPool, {rows}, {}, texts, kWidth, {{Attribute::kKind, 2}}, "summary", ValueRole::kOutput);
+  rows = b.Op("embed", {ids}, {table}, tokens, kWidth, {}, "rows", ValueRole::kOutput);
+  keys = b.Op("linear", {rows}, {key_weight}, tokens, kWidth, {}, "keys", ValueRole::kOutput);
+  summary = b.Op("pool", {rows}, {}, texts, kWidth, {{Attribute::kKind, 2}}, "summary", ValueRole::kOutput);
   b.NextProgram("decode");
   token = b.Input("token", texts, 1, DType::kI32);
   state = b.Input("state", texts, kWidth);
@@ -25,15 +24,14 @@ TinyDecoder::TinyDecoder(uint32_t seed) : b(seed) {
   state_weight = b.RandomTensor(kWidth, 3 * kWidth, DType::kF32, 0.5f);
   state_bias = b.RandomTensor(1, kWidth);
   head = b.RandomTensor(kWords, kWidth, DType::kF32, 1.0f);
-  const uint32_t e = b.Op(OpCode::kEmbed, {token}, {table}, texts, kWidth);
+  const uint32_t e = b.Op("embed", {token}, {table}, texts, kWidth);
   attention_step = 1;
-  context =
-      b.Op(OpCode::kAttention, {state, in_keys, in_rows}, {}, texts, kWidth, {{Attribute::kHeads, 1}}, "attention");
-  const uint32_t all = b.Op(OpCode::kConcat, {e, state, context}, {}, texts, 3 * kWidth);
-  next_state = b.Op(OpCode::kLinear, {all}, {state_weight, state_bias}, texts, kWidth,
+  context = b.Op("attention", {state, in_keys, in_rows}, {}, texts, kWidth, {{Attribute::kHeads, 1}}, "attention");
+  const uint32_t all = b.Op("concat", {e, state, context}, {}, texts, 3 * kWidth);
+  next_state = b.Op("linear", {all}, {state_weight, state_bias}, texts, kWidth,
                     {{Attribute::kActivation, static_cast<uint32_t>(Activation::kTanh)}}, "next_state");
   b.Carry(state, next_state);
-  logits = b.Op(OpCode::kLinear, {next_state}, {head}, texts, kWords, {}, "logits", ValueRole::kOutput);
+  logits = b.Op("linear", {next_state}, {head}, texts, kWords, {}, "logits", ValueRole::kOutput);
 }
 
 TinyDecoder::Step TinyDecoder::Reference(const std::vector<int32_t>& text, int32_t word,

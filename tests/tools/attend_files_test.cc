@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include "tests/support/parsed_json.h"
 #include "tests/tools/attend_support.h"
 #include "tools/attend/taps_file.h"
 #include "tools/base/fail.h"
@@ -233,7 +234,7 @@ TEST(AttendPage, NoTextEndsTheElement) {
   const size_t end = html.find("</script", begin);
   const std::string text = html.substr(begin + open.size(), end - begin - open.size());
   EXPECT_EQ(text.find('<'), std::string::npos);
-  EXPECT_EQ(json::parse(text), RecordOf({TinyBlob("base"), "--text", "</script><!--<script> cat"}));
+  EXPECT_EQ(ParsedJson(text), RecordOf({TinyBlob("base"), "--text", "</script><!--<script> cat"}));
 }
 
 class Recorded : public ::testing::Test {

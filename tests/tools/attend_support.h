@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/half.h"
@@ -104,7 +105,7 @@ inline nlohmann::json RecordOf(std::vector<std::string> arguments, const std::st
   const CommandResult result = Fovea(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
   if (result.status != 0) return {};
-  return nlohmann::json::parse(tools::ReadFile(Temporary(name)));
+  return ParsedJson(tools::ReadFile(Temporary(name)));
 }
 
 // Every number of the record is that of the padded tensor [batch, heads, queries, keys] that `fovea run --trace` wrote.

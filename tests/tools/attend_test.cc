@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/support/fewer_cases.h"
+#include "tests/support/parsed_json.h"
 #include "tests/tools/attend_support.h"
 #include "tools/model/session.h"
 #include "tools/text/tokenizer.h"
@@ -312,7 +313,7 @@ TEST(Attend, SwinsWindowsAreParts) {
   const std::string blob = Converted(InData("hf/swin"), "swin"), input = GoldenInput("swin", "a");
   const json record = RecordOf({blob, "--input", input});
   const std::string traced = Traced(blob, input);
-  const json config = json::parse(tools::ReadFile(InData("hf/swin/config.json")));
+  const json config = ParsedJson(tools::ReadFile(InData("hf/swin/config.json")));
   const uint32_t window = config["window_size"],
                  grid = config["image_size"].get<uint32_t>() / config["patch_size"].get<uint32_t>();
   for (uint32_t stage = 0; stage < config["depths"].size(); ++stage) {
@@ -437,7 +438,7 @@ TEST(Attend, DroppedRowsAreMarked) {
 std::string WindowModel() {
   const std::string folder = Temporary("mistral-256");
   std::filesystem::create_directories(folder);
-  json config = json::parse(tools::ReadFile(InData("hf/mistral/config.json")));
+  json config = ParsedJson(tools::ReadFile(InData("hf/mistral/config.json")));
   config["sliding_window"] = 256;
   config["max_position_embeddings"] = 4096;
   const std::string text = config.dump();
@@ -450,7 +451,7 @@ std::string WindowModel() {
 TEST(Attend, WindowsOfLongTextsFitAPage) {
   if (FewerCases()) GTEST_SKIP() << "4096 rows";
   const std::string blob = WindowModel();
-  const int vocabulary = json::parse(tools::ReadFile(InData("hf/mistral/config.json")))["vocab_size"];
+  const int vocabulary = ParsedJson(tools::ReadFile(InData("hf/mistral/config.json")))["vocab_size"];
   std::mt19937 random(5);
   std::vector<int64_t> ids(4096);
   for (int64_t& id : ids) id = random() % static_cast<unsigned>(vocabulary);
@@ -463,7 +464,7 @@ TEST(Attend, WindowsOfLongTextsFitAPage) {
   ASSERT_EQ(attend.status, 0) << attend.err;
   EXPECT_EQ(attend.err, "");
   EXPECT_LT(std::filesystem::file_size(page), 10'000'000u);
-  const json small = json::parse(tools::ReadFile(file));
+  const json small = ParsedJson(tools::ReadFile(file));
   for (const json& step : small["steps"]) {
     EXPECT_EQ(step["form"], "sparse");
     EXPECT_TRUE(step.contains("ranges"));  // one for each line

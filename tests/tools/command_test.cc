@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/golden_folder.h"
 #include "tests/tools/tiny_bert.h"
@@ -182,7 +183,7 @@ TEST(Command, ConversionIsMeasuredOnIds) {
   // The golden directory has no tokenizer, which is the only warning.
   EXPECT_EQ(made.err.find("warning: the blob accepts only token ids"), made.err.find("warning")) << made.err;
   EXPECT_EQ(made.err.find("warning"), made.err.rfind("warning")) << made.err;
-  const nlohmann::json told = nlohmann::json::parse(made.out);
+  const nlohmann::json told = ParsedJson(made.out);
   EXPECT_EQ(told["sample_lengths"], nlohmann::json({5, 1, 9}));
   double lowest = 1, sum = 0;
   for (const std::vector<int64_t>& row :
@@ -435,7 +436,7 @@ TEST(Command, ConvertReports) {
                                       "int8", "--report", report, "--sample-text", "a cat in the soup"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("int8"), std::string::npos) << result.out;
-  const json read = json::parse(tools::ReadFile(report));
+  const json read = ParsedJson(tools::ReadFile(report));
   EXPECT_EQ(read["outputs"][0]["name"], "logits");
   EXPECT_GT(read["outputs"][0]["lowest_cosine"].get<double>(), 0.9);
 }
@@ -474,7 +475,7 @@ TEST(Command, ConvertLaysPatterns) {
                                     "first", "--layers", "0", "--report", report});
   ASSERT_EQ(made.status, 0) << made.err;
   EXPECT_NE(made.out.find("without the pattern"), std::string::npos) << made.out;
-  const json read = json::parse(tools::ReadFile(report));
+  const json read = ParsedJson(tools::ReadFile(report));
   EXPECT_EQ(read["metadata"]["attention.laid"], "window 4, global_first 1, layers 0");
   EXPECT_LT(read["lengths"][0]["lowest_cosine"].get<double>(), 1);
   EXPECT_EQ(FoveaJson({"inspect", blob, "--json"})["metadata"]["attention.laid"], read["metadata"]["attention.laid"]);

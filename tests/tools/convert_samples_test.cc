@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/wav_file.h"
 #include "tests/tools/golden_folder.h"
 #include "tools/image/preparation.h"
@@ -27,7 +28,7 @@ Made Converted(const std::string& folder, const std::string& weights, const std:
   EXPECT_EQ(made.status, 0) << made.err;
   // Golden directories have no tokenizer, which is the only warning.
   EXPECT_EQ(made.err.find("warning"), made.err.find("warning: the blob accepts only token ids")) << made.err;
-  return {tools::ReadFile(blob), json::parse(made.out)};
+  return {tools::ReadFile(blob), ParsedJson(made.out)};
 }
 
 void ExpectRefused(const std::vector<std::string>& arguments, const std::string& part) {
@@ -76,7 +77,7 @@ TEST(ConvertSamples, Sounds) {
 TEST(ConvertSamples, Pictures) {
   const std::string folder = GoldenFolder("vit", R"({"image_processor_type": "ViTImageProcessor",
       "size": {"height": 24, "width": 24}, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.25, 0.5, 0.75]})");
-  const json config = json::parse(tools::ReadFile(folder + "/config.json"));
+  const json config = ParsedJson(tools::ReadFile(folder + "/config.json"));
   const std::vector<std::string> names = {"rgb.png", "smooth.png", "baseline.jpg"};
   std::vector<std::string> given;
   for (const std::string& name : names) given.insert(given.end(), {"--sample-image", InData("images/" + name)});

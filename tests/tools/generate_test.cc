@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
@@ -41,7 +42,7 @@ TEST(GenerateCommand, PrintsTextsAndAlignments) {
 TEST(GenerateCommand, WritesJson) {
   const CommandResult result = Fovea({"generate", Blob(), "--text", "ba", "--alignments", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const json found = json::parse(result.out)[0];
+  const json found = ParsedJson(result.out)[0];
   EXPECT_EQ(found["text"], "ba");
   EXPECT_EQ(found["input_ids"], json({2, 1}));
   EXPECT_EQ(found["tokens"], json({2, 1, 0}));
@@ -78,7 +79,7 @@ TEST(GenerateCommand, DrawsTokens) {
 
   const CommandResult result = Fovea({"generate", blob, "--text", "ba", "--logprobs", "4", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const json entry = json::parse(result.out)[0];
+  const json entry = ParsedJson(result.out)[0];
   ASSERT_EQ(entry["logprobs"].size(), 3u);
   for (size_t i = 0; i < 3; ++i) {
     ASSERT_EQ(entry["top_logprobs"][i].size(), 4u);
@@ -88,7 +89,7 @@ TEST(GenerateCommand, DrawsTokens) {
     for (const json& likely : entry["top_logprobs"][i]) sum += std::exp(likely["logprob"].get<double>());
     EXPECT_NEAR(sum, 1, 1e-5);  // all tokens there are
   }
-  EXPECT_FALSE(json::parse(Fovea({"generate", blob, "--text", "ba", "--json"}).out)[0].contains("logprobs"));
+  EXPECT_FALSE(ParsedJson(Fovea({"generate", blob, "--text", "ba", "--json"}).out)[0].contains("logprobs"));
   for (const auto& [option, value] : {std::pair{"--top-p", "1.5"},
                                       {"--temperature", "-1"},
                                       {"--logprobs", "300"},
@@ -99,7 +100,7 @@ TEST(GenerateCommand, DrawsTokens) {
 }
 
 TEST(GenerateCommand, TextsOfAFixedLengthAreFilledUpEverywhere) {
-  json graph = json::parse(kCopier);
+  json graph = ParsedJson(kCopier);
   graph["spaces"][1]["each"] = 5;
   const std::string blob = Blob(graph.dump());
   EXPECT_EQ(Fovea({"generate", blob, "--text", "ab"}).out, "ab -> ab\n");
@@ -160,7 +161,7 @@ TEST(GenerateCommand, GoesOnWithTexts) {
     const CommandResult result = Fovea(all);
     EXPECT_EQ(result.status, 0) << result.err;
     std::vector<std::vector<int>> texts;
-    for (const json& text : json::parse(result.out)) texts.push_back(text["tokens"].get<std::vector<int>>());
+    for (const json& text : ParsedJson(result.out)) texts.push_back(text["tokens"].get<std::vector<int>>());
     return texts;
   };
   const std::vector<std::vector<int>> both = tokens({"--ids", "1 5 9 4", "--ids", "7"});
@@ -182,7 +183,7 @@ TEST(GenerateCommand, IsMeasured) {
   const CommandResult result = Fovea({"bench", Decoder(), "--generate", "--prompt-tokens", "20", "--new-tokens", "8",
                                       "--texts", "2", "--workers", "2", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const json measured = json::parse(result.out);
+  const json measured = ParsedJson(result.out);
   EXPECT_EQ(measured["texts"], 2);
   EXPECT_GT(measured["tokens_per_second"], 0);
   EXPECT_GT(measured["bytes"]["weights_per_step"], 0);
@@ -201,7 +202,7 @@ TEST(GenerateCommand, RefusesWhatItCannotDo) {
   refused({"generate", Blob(), "--ids", "1 x"}, "expected token ids separated by spaces");
   refused({"generate", Blob(), "--ids", "1 4"}, "below 4");
   refused({"generate", TinyBlob("sequence"), "--text", "a"}, "decode");
-  json graph = json::parse(kCopier);
+  json graph = ParsedJson(kCopier);
   graph["metadata"].erase("generate.scores");
   refused({"generate", Blob(graph.dump()), "--text", "a"}, "scores");
 }

@@ -8,6 +8,7 @@
 
 #include "ports/bench.h"
 #include "ports/inputs.h"
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/measure/synthetic_batch.h"
@@ -75,7 +76,7 @@ TEST(Measurement, PercentilesAreThoseOfPlainCodeForAnyNumberOfRuns) {
     const std::vector<uint64_t> unsorted = ticks;
     measured.bench.run_ticks = ticks.data();
     measured.bench.run_count = count;
-    const json fields = json::parse(measured.Text());
+    const json fields = ParsedJson(measured.Text());
     EXPECT_EQ(fields["runs"], count);
     for (const auto& [name, percent] :
          std::map<std::string, uint32_t>{{"min", 0}, {"p50", 50}, {"p90", 90}, {"p99", 99}}) {
@@ -95,9 +96,9 @@ TEST(Measurement, AnyTextIsJsonAndACutOneEndsWithAZero) {
   measured.bench.run_ticks = &tick;
   measured.bench.run_count = 1;
   const std::string whole = measured.Text();
-  EXPECT_EQ(json::parse(whole)["model"], measured.bench.model_name);
-  EXPECT_EQ(json::parse(whole)["gops"], 0);
-  EXPECT_EQ(json::parse(whole)["bytes"]["blob"], measured.model.Info().blob_bytes);
+  EXPECT_EQ(ParsedJson(whole)["model"], measured.bench.model_name);
+  EXPECT_EQ(ParsedJson(whole)["gops"], 0);
+  EXPECT_EQ(ParsedJson(whole)["bytes"]["blob"], measured.model.Info().blob_bytes);
   for (const size_t capacity : {size_t{1}, size_t{10}, whole.size()}) {
     std::string cut(capacity + 1, '?');
     EXPECT_EQ(fovea_bench_json(&measured.bench, measured.model.get(), measured.session->get(), &cut[0], capacity),
@@ -112,7 +113,7 @@ TEST(Measurement, EachRunIsTheFirstOfItsTexts) {
   const CommandResult one =
       Fovea({"bench", blob, "--program", "decode", "--rows", "4", "--seconds", "0", "--steps", "--json"});
   ASSERT_EQ(one.status, 0) << one.err;
-  EXPECT_GE(json::parse(one.out)["runs"], FOVEA_BENCH_RUNS);
+  EXPECT_GE(ParsedJson(one.out)["runs"], FOVEA_BENCH_RUNS);
   const CommandResult two =
       Fovea({"bench", blob, "--program", "decode", "--rows", "4", "--seconds", "0", "--compare", blob});
   EXPECT_EQ(two.status, 0) << two.err;

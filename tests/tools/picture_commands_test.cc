@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/support/run_command.h"
 #include "tools/base/mapped_file.h"
@@ -38,7 +39,7 @@ class PictureCommands : public testing::Test {
       const std::string tower = InData("hf/clip-" + which);
       const SafetensorsReader stored(tower + "/model.safetensors");
       for (const auto& [name, tensor] : stored.tensors()) weights.Add(name, tensor.type, tensor.shape, tensor.data);
-      config[which + "_config"] = json::parse(tools::ReadFile(tower + "/config.json"));
+      config[which + "_config"] = ParsedJson(tools::ReadFile(tower + "/config.json"));
     }
     weights.AddFloats("logit_scale", {}, &kScale);
     weights.Write(Path("model.safetensors"));

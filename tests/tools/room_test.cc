@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/generate/target_tokens.h"
@@ -97,7 +98,7 @@ TEST(Room, WhatFollowsAPromptKeepsItsSpace) {
   const tools::Tokenizer tokenizer(model);
   const CommandResult made = Generate({"--text", "a b", "-n", "12", "--json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  const json found = json::parse(made.out)[0];
+  const json found = ParsedJson(made.out)[0];
   const auto prompt = found["input_ids"].get<std::vector<int32_t>>();
   std::vector<int32_t> all = prompt;
   for (const int32_t token : found["tokens"]) all.push_back(token);
@@ -129,7 +130,7 @@ TEST(Room, PromptsThatDoNotFitAreRefusedOrKeepTheirEnd) {
   const CommandResult kept = Generate({"--text", text, "-n", "4", "--keep-end", "--json"});
   ASSERT_EQ(kept.status, 0) << kept.err;
   EXPECT_NE(kept.err.find("left out: 76 tokens"), std::string::npos) << kept.err;
-  const json found = json::parse(kept.out)[0];
+  const json found = ParsedJson(kept.out)[0];
   EXPECT_EQ(found["dropped_tokens"], 76);
   const tools::Model model(Plain(), {});
   const std::vector<int32_t> whole = tools::Tokenizer(model).EncodeWhole(text).ids;
@@ -142,15 +143,15 @@ TEST(Room, PromptsThatDoNotFitAreRefusedOrKeepTheirEnd) {
 TEST(Room, TextsEndWhereTheModelDoes) {
   const CommandResult made = Generate({"--text", "a b", "--json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  const json found = json::parse(made.out)[0];
+  const json found = ParsedJson(made.out)[0];
   EXPECT_EQ(found["tokens"].size(), kTrained - 2 + 1);  // the last token needs no room
   EXPECT_EQ(found["ended_for_lack_of_room"], true);
   EXPECT_NE(made.err.find("128 tokens with the prompt: the length that the model was trained for"), std::string::npos);
   const CommandResult small = Generate({"--text", "a b", "-n", "40", "--context", "10", "--json"});
-  EXPECT_EQ(json::parse(small.out)[0]["tokens"].size(), 9u);
+  EXPECT_EQ(ParsedJson(small.out)[0]["tokens"].size(), 9u);
   EXPECT_NE(small.err.find("10 tokens with the prompt: the limit of --context"), std::string::npos) << small.err;
   const CommandResult beams = Generate({"--text", "a b", "-n", "40", "--context", "10", "--beams", "2", "--json"});
-  EXPECT_EQ(json::parse(beams.out)[0]["tokens"].size(), 9u);
+  EXPECT_EQ(ParsedJson(beams.out)[0]["tokens"].size(), 9u);
   EXPECT_NE(beams.err.find("are cut off"), std::string::npos) << beams.err;
   EXPECT_EQ(Generate({"--text", "a b", "-n", "4"}).err, "");
   const CommandResult beyond = Generate({"--text", "a b", "-n", "140", "--context", "150"});
@@ -171,7 +172,7 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   const std::string blob = Decoder("chat", {{"chat_template", kTemplate}, {"bos_token", "<s>"}, {"eos_token", "</s>"}});
   const CommandResult made = Fovea({"tokenize", blob, "--chat", "auto", "--text", " hi ", "--json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_EQ(json::parse(made.out)[0]["text"], "<s><|user|>user hi<|end|><|user|>");
+  EXPECT_EQ(ParsedJson(made.out)[0]["text"], "<s><|user|>user hi<|end|><|user|>");
   const tools::Model model(blob, {});
   EXPECT_EQ(tools::ChatFormat(model, "auto").End(), "<|end|>");
   EXPECT_EQ(tools::ChatFormat(model, "chatml").End(), "<|im_end|>");

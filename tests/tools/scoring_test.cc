@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/copier.h"
 #include "tests/tools/tiny_bert.h"
@@ -33,7 +34,7 @@ std::string Converted(const std::string& name) {
 json Json(const std::vector<std::string>& arguments) {
   const CommandResult result = Fovea(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
-  return result.status == 0 ? json::parse(result.out) : json();
+  return result.status == 0 ? ParsedJson(result.out) : json();
 }
 
 // Log-probability of each token but the first of a row after the tokens before it, by program `score` over the whole
@@ -151,7 +152,7 @@ TEST(Writing, ForcedFirstTokensStandBeforePrefixes) {
 
 // The decoder that copies, in phonemes.
 std::string Copier(const json& metadata = json::object()) {
-  json graph = json::parse(kCopier);
+  json graph = ParsedJson(kCopier);
   graph["metadata"].update({{"labels", {"", "AH", "B", "CH"}}, {"generate.max_tokens", 8}});
   graph["metadata"].update(metadata);
   return CopierBlob(graph.dump(), "phonemes");

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/run_command.h"
 #include "tests/support/wav_file.h"
 
@@ -90,7 +91,7 @@ TEST_F(SoundCommands, RunTellsWhatOfAClipIsRead) {
   EXPECT_EQ(all.status, 0);
   EXPECT_PRED2(Has, all.err, "fovea: " + longer + ": " + kLeftOut);
   EXPECT_PRED2(Has, all.err, "fovea: " + shorter + ": " + kSilence);
-  const json found = json::parse(all.out);
+  const json found = ParsedJson(all.out);
   EXPECT_FALSE(found[0].contains("notes"));
   EXPECT_PRED2(Has, found[1]["notes"][0].get<std::string>(), kLeftOut);
   EXPECT_PRED2(Has, found[2]["notes"][0].get<std::string>(), kSilence);
@@ -108,7 +109,7 @@ TEST_F(SoundCommands, SoDoOtherCommands) {
   EXPECT_PRED2(Has, told.err, kLeftOut);
   EXPECT_PRED2(Has, told.err, "list.tsv:2");
   EXPECT_PRED2(Has, told.err, "3 more notes");
-  EXPECT_EQ(json::parse(told.out)["notes"].size(), 6u);
+  EXPECT_EQ(ParsedJson(told.out)["notes"].size(), 6u);
 
   const CommandResult made = Fovea({"convert", At("graph.json"), "-o", At("int8.fovea"), "--weights", "int8",
                                     "--sample-wav", longer, "--sample-wav", shorter});
@@ -119,11 +120,11 @@ TEST_F(SoundCommands, SoDoOtherCommands) {
 
 TEST_F(SoundCommands, WhatAFileLacksIsTold) {
   const std::string blob = Blob(false), whole = Wav("whole.wav", 8000), bytes = Bytes(16000);
-  const json expected = json::parse(Fovea({"run", blob, "--wav", whole, "--json"}).out);
+  const json expected = ParsedJson(Fovea({"run", blob, "--wav", whole, "--json"}).out);
   const std::string cut = Write("cut.wav", bytes.substr(0, bytes.size() - 32000));
   const CommandResult found = Fovea({"run", blob, "--wav", cut, "--json"});
   EXPECT_PRED2(Has, found.err, "cut.wav: the file is truncated: 0.50 of 1.00 s are present");
-  EXPECT_EQ(json::parse(found.out)[0]["classes"], expected[0]["classes"]);
+  EXPECT_EQ(ParsedJson(found.out)[0]["classes"], expected[0]["classes"]);
   EXPECT_PRED2(Has, FoveaError({"run", blob, "--wav", Wav("none.wav", 0)}), "none.wav: has no samples");
   EXPECT_PRED2(Has, FoveaError({"eval", blob, "--sounds", Write("none.tsv", "none.wav\ta\n")}), "has no samples");
 }
@@ -131,14 +132,14 @@ TEST_F(SoundCommands, WhatAFileLacksIsTold) {
 // A pipe has no size, and is read from beginning to end.
 TEST_F(SoundCommands, StandardInputAndPipes) {
   const std::string blob = Blob(false), whole = Wav("whole.wav", 8000);
-  const json expected = json::parse(Fovea({"run", blob, "--wav", whole, "--json"}).out)[0]["classes"];
+  const json expected = ParsedJson(Fovea({"run", blob, "--wav", whole, "--json"}).out)[0]["classes"];
   std::istringstream bytes(Bytes(8000));
   std::streambuf* const before = std::cin.rdbuf(bytes.rdbuf());
   const CommandResult found = Fovea({"run", blob, "--wav", "-", "--json"});
   std::cin.rdbuf(before);
   ASSERT_EQ(found.status, 0) << found.err;
-  EXPECT_EQ(json::parse(found.out)[0]["classes"], expected);
-  EXPECT_EQ(json::parse(found.out)[0]["file"], "-");
+  EXPECT_EQ(ParsedJson(found.out)[0]["classes"], expected);
+  EXPECT_EQ(ParsedJson(found.out)[0]["file"], "-");
 
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -148,7 +149,7 @@ TEST_F(SoundCommands, StandardInputAndPipes) {
   const CommandResult read = Fovea({"run", blob, "--wav", "/dev/fd/" + std::to_string(ends[0]), "--json"});
   close(ends[0]);
   ASSERT_EQ(read.status, 0) << read.err;
-  EXPECT_EQ(json::parse(read.out)[0]["classes"], expected);
+  EXPECT_EQ(ParsedJson(read.out)[0]["classes"], expected);
 }
 
 }  // namespace

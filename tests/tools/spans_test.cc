@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/base/mapped_file.h"
@@ -174,7 +175,7 @@ const std::string& Guesser() {
   for (const char* file : {"config.json", "model.safetensors"})
     std::filesystem::copy_file(InData(std::string("hf/bert-mlm/") + file), folder + "/" + file);
   std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
-  const json config = json::parse(tools::ReadFile(folder + "/config.json"));
+  const json config = ParsedJson(tools::ReadFile(folder + "/config.json"));
   for (int i = 5; i < config["vocab_size"].get<int>(); ++i) words += "w" + std::to_string(i) + "\n";
   tools::WriteFile(folder + "/vocab.txt", words.data(), words.size());
   blob = Temporary("guesser.fovea");

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "tests/support/characters.h"
+#include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
 #include "tests/tools/tiny_bert.h"
 #include "tools/commands/commands.h"
@@ -133,7 +134,7 @@ CommandResult Generate(const std::vector<std::string>& more) {
 json GenerateJson(const std::vector<std::string>& more) {
   const CommandResult result = Invoke({"generate", Decoder(), "--max-tokens", "20", "--json"}, more);
   EXPECT_EQ(result.status, 0) << result.err;
-  return json::parse(result.out);
+  return ParsedJson(result.out);
 }
 
 // Redirects standard input during its lifetime.
@@ -167,7 +168,7 @@ TEST(Writing, PrefixesGoOnWithPrompts) {
   const auto tokens = [](const std::vector<std::string>& more) {
     const CommandResult result = Invoke({"generate", Decoder(), "--ignore-stop", "--max-tokens", "9", "--json"}, more);
     EXPECT_EQ(result.status, 0) << result.err;
-    return json::parse(result.out);
+    return ParsedJson(result.out);
   };
   const json whole = tokens({"--text", "abcd"}), begun = tokens({"--text", "ab", "--target-prefix", "cd"});
   EXPECT_EQ(begun[0]["tokens"], whole[0]["tokens"]);
@@ -347,7 +348,7 @@ TEST(Translating, NothingOfTheSourceComes) {
   const auto common = [&](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"--json", "--text", texts[0], "--text", texts[1], "--min-tokens", "8"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const json found = json::parse(Invoke({"translate", Translator()}, arguments).out);
+    const json found = ParsedJson(Invoke({"translate", Translator()}, arguments).out);
     size_t count = 0;
     for (size_t i = 0; i < texts.size(); ++i) {
       EXPECT_GE(found[i]["tokens"].size(), 8u);
@@ -391,7 +392,7 @@ TEST(Translating, AsTheModelSays) {
     all.insert(all.end(), more.begin(), more.end());
     const CommandResult result = Invoke({"translate", Translator()}, all);
     EXPECT_EQ(result.status, 0) << result.err;
-    return json::parse(result.out)[0];
+    return ParsedJson(result.out)[0];
   };
   const json usual = found({});
   EXPECT_EQ(usual,
@@ -408,7 +409,7 @@ TEST(Translating, LanguagesAreTokens) {
   const auto found = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {
     const CommandResult result = Invoke(command, more);
     EXPECT_EQ(result.status, 0) << result.err;
-    return json::parse(result.out)[0]["hypotheses"];  // scores distinguish sources with the same translation
+    return ParsedJson(result.out)[0]["hypotheses"];  // scores distinguish sources with the same translation
   };
   const auto translations = [&](const std::vector<std::string>& more) {
     return found({"translate", Translator(), "--text", "abc", "--json"}, more);
