@@ -39,7 +39,7 @@ void Prepare(const Samples& samples, size_t begin, size_t end, Contender& conten
 
 // Outputs of masked language models have the vocabulary's width for every token: such texts run one by one.
 size_t BatchSize(const EvaluationRequest& request, const std::vector<Contender>& contenders) {
-  const auto wide = [](const Contender& one) { return one.runner->task() == Task::kMaskedWords; };
+  const auto wide = [](const Contender& one) { return one.runner->task() == OutputTask::kMaskedWords; };
   return std::any_of(contenders.begin(), contenders.end(), wide) ? 1 : request.batch_size;
 }
 
@@ -87,10 +87,10 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
     if (request.measure == Measure::kClasses) names.Find(samples, sample);
   }
 
-  const Task task = contenders[0].runner->task();
+  const OutputTask task = contenders[0].runner->task();
   const bool alike =
       contenders.back().runner->task() == task && (request.measure != Measure::kClasses || names.Alike());
-  Agreement outputs(request.measure == Measure::kNothing && task != Task::kEmbedding);
+  Agreement outputs(request.measure == Measure::kNothing && task != OutputTask::kEmbedding);
   AlternatingRuns turns;
   const size_t batch = BatchSize(request, contenders), total = samples.list.size();
   size_t done = 0;

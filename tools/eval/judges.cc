@@ -10,15 +10,15 @@
 namespace fovea::tools {
 namespace {
 
-const char* DoesInstead(Task task) {
+const char* DoesInstead(OutputTask task) {
   switch (task) {
-    case Task::kEmbedding:
+    case OutputTask::kEmbedding:
       return "it makes embeddings";
-    case Task::kTags:
+    case OutputTask::kTags:
       return "it classifies each token";
-    case Task::kMaskedWords:
+    case OutputTask::kMaskedWords:
       return "it is a masked language model";
-    case Task::kClasses:
+    case OutputTask::kClasses:
       break;
   }
   return "classifies";
@@ -35,7 +35,7 @@ uint32_t ClassCount(const SampleRunner& runner) {
 
 void ClassNames::Add(const SampleRunner& runner) {
   const Model& model = runner.model();
-  if (runner.task() != Task::kClasses) {
+  if (runner.task() != OutputTask::kClasses) {
     Fail("{}: {}; labels need a model that classifies whole samples", model.name(), DoesInstead(runner.task()));
   }
   const uint32_t count = ClassCount(runner);
@@ -110,10 +110,10 @@ OrderedJson ClassJudge::Json() const {
 
 ScoreJudge::ScoreJudge(const SampleRunner& runner)
     : model_(runner.model().name()),
-      sparse_(runner.task() == Task::kMaskedWords),
-      apart_(sparse_ || runner.task() == Task::kEmbedding) {
+      sparse_(runner.task() == OutputTask::kMaskedWords),
+      apart_(sparse_ || runner.task() == OutputTask::kEmbedding) {
   if (apart_) return;
-  if (runner.task() != Task::kClasses) {
+  if (runner.task() != OutputTask::kClasses) {
     Fail("{}: {}; pairs need a model that makes embeddings or scores pairs", model_, DoesInstead(runner.task()));
   }
   const uint32_t count = ClassCount(runner);

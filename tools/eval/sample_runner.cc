@@ -162,12 +162,12 @@ double SampleRunner::Run() {
 }
 
 void SampleRunner::Keep(const Job& job, const Session& session) {
-  const Task task = TaskOf(model_, job.program);
-  const bool sparse = options_.sparse && task == Task::kMaskedWords;
-  const Matrix all = sparse                     ? WordWeights(model_, session, job.tokens)
-                     : task == Task::kEmbedding ? ReadEmbeddings(model_, session, options_.dimensions).rows
-                                                : ReadLogits(model_, session);
-  const bool of_tokens = !sparse && (task == Task::kTags || task == Task::kMaskedWords);
+  const OutputTask task = TaskOf(model_, job.program);
+  const bool sparse = options_.sparse && task == OutputTask::kMaskedWords;
+  const Matrix all = sparse                           ? WordWeights(model_, session, job.tokens)
+                     : task == OutputTask::kEmbedding ? ReadEmbeddings(model_, session, options_.dimensions).rows
+                                                      : ReadLogits(model_, session);
+  const bool of_tokens = !sparse && (task == OutputTask::kTags || task == OutputTask::kMaskedWords);
   if (of_tokens && kind_ != SampleKind::kTexts) {
     Fail("{}: the program has no output for a whole sound or image", model_.name());
   }

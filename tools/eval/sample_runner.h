@@ -37,7 +37,7 @@ class SampleRunner {
   const Model& model() const { return model_; }
   // Images can have additional programs, for other sizes.
   uint32_t program() const { return programs_[0]; }
-  Task task() const { return TaskOf(model_, program()); }
+  OutputTask task() const { return TaskOf(model_, program()); }
 
   // Converts items to inputs.
   void Prepare(const std::vector<Item>& items);

@@ -53,7 +53,7 @@ Matrix Cut(const Matrix& whole, uint32_t dimensions) {
 
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
   RefuseGenerators(model);
-  if (TaskOf(model, session.request().program) != Task::kEmbedding) {
+  if (TaskOf(model, session.request().program) != OutputTask::kEmbedding) {
     Fail(
         "{}: its output 'logits' holds scores of classes or words, not an embedding; fovea convert --task embedding "
         "converts the "

@@ -121,23 +121,23 @@ class InterpretedOutputs {
   InterpretedOutputs(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
     RefuseGenerators(model);
-    if (options.sparse && task_ != Task::kMaskedWords)
+    if (options.sparse && task_ != OutputTask::kMaskedWords)
       Fail("{}: is not a masked language model, so it has no word weights; leave out --sparse", model.name());
-    if (options.dimensions != 0 && task_ != Task::kEmbedding)
+    if (options.dimensions != 0 && task_ != OutputTask::kEmbedding)
       Fail("{}: makes no embeddings; leave out --dimensions", model.name());
-    if (task_ == Task::kEmbedding) {
+    if (task_ == OutputTask::kEmbedding) {
       embeddings_ = ReadEmbeddings(model, session, options.dimensions);
     } else {
       logits_ = ReadLogits(model, session);
     }
   }
 
-  Task task() const { return task_; }
+  OutputTask task() const { return task_; }
   const Matrix& logits() const { return logits_; }
 
   // Adds classes or the embedding of row `row`.
   void AddClassesOrEmbedding(uint32_t row, uint32_t top, OrderedJson& entry) const {
-    if (task_ == Task::kClasses) {
+    if (task_ == OutputTask::kClasses) {
       entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
       return;
     }
@@ -151,7 +151,7 @@ class InterpretedOutputs {
 
  private:
   const Model& model_;
-  const Task task_;
+  const OutputTask task_;
   Embeddings embeddings_;
   Matrix logits_;
 };
@@ -170,22 +170,22 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
     if (tokens[i].dropped != 0) entry["dropped_tokens"] = tokens[i].dropped;
     if (tokens[i].dropped_sentences != 0) entry["dropped_sentences"] = tokens[i].dropped_sentences;
     switch (outputs.task()) {
-      case Task::kTags:
+      case OutputTask::kTags:
         if (options.tokens) {
           entry["tags"] = Tags(model, tokenizer, outputs.logits(), first, texts[i], tokens[i]);
         } else {
           entry["spans"] = Spans(model, tokenizer, outputs.logits(), first, texts[i], tokens[i], options.aggregation);
         }
         break;
-      case Task::kMaskedWords:
+      case OutputTask::kMaskedWords:
         if (options.sparse) {
           entry["sparse"] = SparseWords(tokenizer, weights.Row(static_cast<uint32_t>(i)), weights.width, options.top);
         } else {
           entry["masks"] = MaskedWords(tokenizer, outputs.logits(), first, tokens[i], options.top);
         }
         break;
-      case Task::kClasses:
-      case Task::kEmbedding:
+      case OutputTask::kClasses:
+      case OutputTask::kEmbedding:
         outputs.AddClassesOrEmbedding(static_cast<uint32_t>(i), options.top, entry);
         break;
     }
@@ -198,7 +198,7 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
 void PredictMedia(const Model& model, const Session& session, const PredictionOptions& options,
                   std::vector<OrderedJson>& entries) {
   const InterpretedOutputs outputs(model, session, options);
-  if (outputs.task() != Task::kClasses && outputs.task() != Task::kEmbedding) {
+  if (outputs.task() != OutputTask::kClasses && outputs.task() != OutputTask::kEmbedding) {
     Fail("{}: the program has no output for a whole sound or image", model.name());
   }
   for (size_t i = 0; i < entries.size(); ++i)

@@ -4,15 +4,15 @@
 
 namespace fovea::tools {
 
-Task TaskOf(const Model& model, uint32_t program) {
+OutputTask TaskOf(const Model& model, uint32_t program) {
   const char* task = model.Metadata("task");
   const std::string name = task == nullptr ? "" : task;
-  if (name == "sequence-classification") return Task::kClasses;
-  if (name == "token-classification") return Task::kTags;
-  if (name == "masked-lm") return Task::kMaskedWords;
+  if (name == "sequence-classification") return OutputTask::kClasses;
+  if (name == "token-classification") return OutputTask::kTags;
+  if (name == "masked-lm") return OutputTask::kMaskedWords;
   const std::optional<uint32_t> logits = FindOutput(model, program, "logits");
-  if (name == "embedding" || !logits) return Task::kEmbedding;
-  return IsPerText(model, program, *logits) ? Task::kClasses : Task::kTags;
+  if (name == "embedding" || !logits) return OutputTask::kEmbedding;
+  return IsPerText(model, program, *logits) ? OutputTask::kClasses : OutputTask::kTags;
 }
 
 std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name) {

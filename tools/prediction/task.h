@@ -12,10 +12,10 @@
 
 namespace fovea::tools {
 
-enum class Task { kEmbedding, kClasses, kTags, kMaskedWords };
+enum class OutputTask { kEmbedding, kClasses, kTags, kMaskedWords };
 
 // From metadata "task"; else from the space of the output "logits".
-Task TaskOf(const Model& model, uint32_t program);
+OutputTask TaskOf(const Model& model, uint32_t program);
 
 // The output of this name.
 std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name);

@@ -62,7 +62,7 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
     for (const std::string& prompt : prompts) filled.push_back(Filled(prompt, text));
   }
   const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
-  const bool sparse = TaskOf(model, run.session->request().program) == Task::kMaskedWords;
+  const bool sparse = TaskOf(model, run.session->request().program) == OutputTask::kMaskedWords;
   if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings; leave out --dimensions", model.name());
   const Embeddings embeddings = sparse ? Embeddings{WordWeights(model, *run.session, run.tokens), "sparse word weights"}
                                        : ReadEmbeddings(model, *run.session, options.dimensions);
