@@ -2,7 +2,7 @@
 #include <iostream>
 #include <vector>
 
-#include "tools/commands/commands.h"
+#include "tools/commands/bench.h"
 
 int main(int argc, char** argv) {
   std::vector<const char*> arguments = {"fovea", "bench"};

@@ -187,14 +187,14 @@ TEST_F(AttentionMisuse, Patterns) {
   const int32_t names[8] = {0, 0};
   pattern_.layout = names;
   pattern_.layout_heads = 3;
-  ExpectOption("a layout is one");
+  ExpectOption("layout_heads must be 1");
   pattern_.layout = names;
   pattern_.layout_columns = 5000;
   ExpectOption("too wide");
   pattern_.layout = names;
   pattern_.layout_rows = pattern_.layout_columns = 2;
   pattern_.top_k = 3;
-  ExpectOption("without top_k");
+  ExpectOption("combined with top_k");
   pattern_.layout = names;
   pattern_.layout_rows = pattern_.layout_columns = 2;
   weighting_.kind = FOVEA_WEIGHTING_RELU;

@@ -346,7 +346,7 @@ TEST_F(Ctc, WhatIsRefused) {
                refused({{"vocab.json", {{"eng", Letters()}}}, {"tokenizer_config.json", {{"target_lang", "fra"}}}}),
                "has no language fra");
   EXPECT_PRED2(Has, refused({{"vocab.json", Letters()}, {"tokenizer_config.json", {{"pad_token", nullptr}}}}),
-               "there is no pad_token");
+               "pad_token is missing");
   const std::string wav = Wav("clip.wav", Clip(4000, 1)), blob = Blob({{"vocab.json", Letters()}});
   std::ofstream(At("text.wav")) << "no sound at all";
   const auto error = [](std::vector<std::string> arguments) {

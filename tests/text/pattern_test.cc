@@ -87,8 +87,8 @@ TEST(Pattern, RefusesByName) {
     const char* regex = refused[i];
     EXPECT_NE(Refused(regex).find(regex), std::string::npos) << regex << ": " << Refused(regex);
   }
-  EXPECT_NE(Refused("").find("nothing"), std::string::npos);
-  EXPECT_NE(Refused("a*").find("nothing"), std::string::npos);
+  EXPECT_NE(Refused("").find("empty string"), std::string::npos);
+  EXPECT_NE(Refused("a*").find("empty string"), std::string::npos);
   EXPECT_NE(Refused("((((((a{64}){64}){64}){64}){64}){64})").find("too large"), std::string::npos);
   EXPECT_NE(Refused(std::string(1000, '(')).find("not supported"), std::string::npos);
 }

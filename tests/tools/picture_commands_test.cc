@@ -279,7 +279,7 @@ TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
     Write("preprocessor_config.json", processor);
     const std::string blob = Convert();
     EXPECT_NE(warnings_.find(part), std::string::npos) << warnings_;
-    EXPECT_NE(warnings_.find("pixel values only"), std::string::npos) << warnings_;
+    EXPECT_NE(warnings_.find("accepts only pixel values"), std::string::npos) << warnings_;
     ExpectRefused({"run", blob, "--image", Shown("rgb.png")}, "has no metadata for image preparation");
   }
 }

@@ -14,7 +14,7 @@
 #include "tools/base/print.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/commands/arguments.h"
-#include "tools/commands/commands.h"
+#include "tools/commands/bench.h"
 #include "tools/measure/alternating_runs.h"
 #include "tools/measure/machine.h"
 #include "tools/measure/operation_work.h"

@@ -11,7 +11,7 @@
 #include "tools/base/print.h"
 #include "tools/bench/attention_cost.h"
 #include "tools/commands/arguments.h"
-#include "tools/commands/commands.h"
+#include "tools/commands/bench.h"
 
 namespace fovea::tools {
 namespace {

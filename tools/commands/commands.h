@@ -1,4 +1,5 @@
-// The fovea command as a function, and one function per subcommand that adds it to the command line.
+// The fovea command as a function. Each subcommand is a function Add<Name> (command_list.inc) that adds it to the
+// command line.
 #ifndef FOVEA_TOOLS_COMMANDS_COMMANDS_H_
 #define FOVEA_TOOLS_COMMANDS_COMMANDS_H_
 
@@ -25,22 +26,6 @@ int RunCommand(int argc, const char* const* argv, std::ostream& out, std::ostrea
 using AddCommand = void (*)(Command app, Console* console);
 int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* const* argv, std::ostream& out,
                 std::ostream& err);
-
-void AddAttend(Command app, Console* console);
-void AddBench(Command app, Console* console);
-void AddBenchAttention(Command bench, Console* console);  // a subcommand of bench
-void AddCheck(Command app, Console* console);
-void AddConvert(Command app, Console* console);
-void AddEval(Command app, Console* console);
-void AddGenerate(Command app, Console* console);
-void AddInspect(Command app, Console* console);
-void AddPack(Command app, Console* console);
-void AddRun(Command app, Console* console);
-void AddSimilarity(Command app, Console* console);
-void AddTokenize(Command app, Console* console);
-void AddTranscribe(Command app, Console* console);
-void AddTranslate(Command app, Console* console);
-void AddVerify(Command app, Console* console);
 
 }  // namespace fovea::tools
 

@@ -142,7 +142,7 @@ class Compiler {
       for (uint32_t c = 0; c <= classes_; ++c) {
         if (lists_.size() > kMaxStates) Fail("a pattern needs too many states");
         const uint16_t to = Transition(list, c);
-        if (state == 0 && (to & text::kCutMatch) != 0) Fail("a pattern never matches");
+        if (state == 0 && (to & text::kCutMatch) != 0) Fail("a pattern matches the empty string");
         tables->transitions.push_back(to);
       }
     }
