@@ -1,4 +1,4 @@
-// Summaries: a key for each group of keys, in a space of its own, which every query sees (LongT5, arXiv 2112.07916).
+// Summaries: a key for each group of keys, in a separate space, which every query sees (LongT5, arXiv 2112.07916).
 #include <algorithm>
 #include <utility>
 

@@ -9,7 +9,7 @@
 
 namespace fovea {
 
-// What all terms of a call read.
+// Read by all terms of a call.
 struct TermContext {
   const Kernels& kernels;
   const AttentionCall& call;

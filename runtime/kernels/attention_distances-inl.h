@@ -58,8 +58,8 @@ HWY_INLINE Int Distances(const AttentionTile& tile, const AttentionRow& row, siz
   return hn::Add(hn::Sub(bounded, hn::Set(di, static_cast<int32_t>(own))), hn::Set(di, static_cast<int32_t>(most)));
 }
 
-// Sets *distance to that of entry i, and returns true if those of entries [i, i + kLanes) follow it one by one, without
-// being clamped.
+// Sets *distance to the distance of entry i, and returns true if the distances of entries [i, i + kLanes) follow it one
+// by one, without being clamped.
 HWY_INLINE bool AreConsecutive(const AttentionTile& tile, const AttentionRow& row, size_t i, int64_t* distance) {
   const int64_t most = tile.terms.distances.max_distance;
   *distance = int64_t{tile.first} + static_cast<int64_t>(i) - row.terms.distances.coordinate;

@@ -41,7 +41,7 @@ struct TileKeyBias {
 struct TileTerms {
   bool any;  // whether any term applies to the current block
   TileDistances distances;
-  size_t bias_axis_stride;  // from the distance biases of an axis to those of the next, in floats
+  size_t bias_axis_stride;  // from the distance biases of an axis to the next axis, in floats
   TileRelative relative;
   TileKeyBias key_bias;
   bool pair_mask;  // the type of RowTerms::pairs
