@@ -28,7 +28,7 @@ inside && /^NOT TESTED: .*, for want of / { left_out = 1; wants(substr($0, 13));
 inside && /^SKIPPED: / { left_out = 1; ++others[substr($0, 10)]; next }
 inside && /^\[=+\] [0-9]+ tests? from .* ran/ { counted = 1; ran = $2 }
 inside && /^\[  PASSED  \] [0-9]+ tests?\.$/ { good = $4 }
-inside && /^\[  SKIPPED \] [0-9]+ tests?, listed below:$/ { idle = $4 }
+inside && /^\[  SKIPPED \] [0-9]+ tests?[.,]/ { idle = $4 }  # in brief output without a list
 inside && /\[       OK \] .* \([0-9]+ ms\)$/ { ++cases; ++fine }
 inside && /\[  SKIPPED \] .* \([0-9]+ ms\)$/ { ++cases; ++passed_over }
 inside && /\[  FAILED  \] .* \([0-9]+ ms\)$/ { ++cases }

@@ -85,6 +85,18 @@ END
 counts "1 passed, 1 failed, 0 skipped" <<'END'
 add_test(bad sh -c "cat bad.out; exit 1")
 END
+# Brief output has no list of the skipped cases.
+cat >brief.out <<'END'
+tests/a_test.cc:5: Skipped
+4096 rows
+[==========] 2 tests from 1 test suite ran. (0 ms total)
+[  PASSED  ] 1 test.
+[  SKIPPED ] 1 test.
+END
+counts "1 skipped: 4096 rows
+1 passed, 0 failed, 1 skipped" <<'END'
+add_test(brief cat brief.out)
+END
 # All cases passed but the program failed: a sanitizer found a leak at its end.
 counts "$skips
 2 passed, 1 failed, 3 skipped" <<'END'
