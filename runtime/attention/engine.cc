@@ -3,7 +3,6 @@
 // a grid that is fixed in the segment, so the order in which a query processes its keys does not depend on the tile.
 #include "runtime/attention/engine.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <algorithm>
@@ -37,8 +36,7 @@ void ClearRows(AttentionTile* tile, uint32_t rows) {
 }
 
 AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& call, const AttentionLayout& layout)
-    : kernels_(kernels),
-      attention_(kernels.attention),
+    : attention_(kernels.attention),
       call_(call),
       spec_(*call.spec),
       layout_(layout),
@@ -90,9 +88,9 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
   const uint32_t kv_head = first_head / group_;
   head_ = first_head;
   const KeyPages* pages = call_.key_pages;
+  const uint32_t first_row = pages == nullptr ? piece.key_row : 0;  // pages have the rows of all segments
   const auto kept = [&](const HeadRows& rows) {
-    const uint8_t* first = rows.Vector<const uint8_t>(piece.segment, 0, piece.key_row, kv_head);
-    return pages == nullptr ? first : BytesAfter<const uint8_t>(rows.data, kv_head * rows.head_stride);
+    return rows.Vector<const uint8_t>(piece.segment, 0, first_row, kv_head);
   };
   source_ = {kept(call_.k),
              kept(call_.v),

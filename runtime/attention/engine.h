@@ -43,10 +43,9 @@ class AttentionEngine {
 
   template <typename T>
   T* Scratch(ScratchPart part) const {
-    return layout_.Find<T>(call_.scratch, part);
+    return terms_.context.Scratch<T>(part);
   }
 
-  const Kernels& kernels_;
   const AttentionKernels& attention_;
   const AttentionCall& call_;
   const AttentionSpec& spec_;

@@ -45,12 +45,17 @@ class Term {
   const TermContext& context_;
 };
 
-// Positions, or coordinates, between which other terms measure distances.
+// Positions, or coordinates, between which other terms measure distances; a call without these terms has none.
 class DistanceTerm : public Term {
  public:
   using Term::Term;
-  static constexpr bool kBuilt = true, kIsScore = false;
-  bool Has() const { return true; }
+  static constexpr bool kBuilt = kAttendsDistanceBias || kAttendsSlopes || kAttendsRelative || kAttendsSummaries;
+  static constexpr bool kIsScore = false;
+  bool Has() const {
+    const ScorePart& score = context_.spec.score;
+    return score.distance_bias != nullptr || score.slopes != nullptr || score.relative.bucket_count != 0 ||
+           context_.spec.summaries.group != 0;
+  }
   void Start(AttentionTile* tile);
   void StartHead(const Piece& piece, uint32_t head, AttentionTile* tile);
   void StartRow(const RowPlace& place, AttentionRow* row);

@@ -62,8 +62,11 @@ struct RowTerms {
 };
 
 // Whether this build includes any term.
-inline constexpr bool kAttendsTerms = kAttendsDistanceBias || kAttendsSlopes || kAttendsRelative || kAttendsKeyBias ||
-                                      kAttendsPairBias || kAttendsSelfScore || kAttendsLayout || kAttendsClustered;
+#define FOVEA_ATTENTION_TERM(Name, built) || (built)
+inline constexpr bool kAttendsTerms = false
+#include "runtime/kernels/attention_term_list.inc"
+    ;
+#undef FOVEA_ATTENTION_TERM
 
 }  // namespace fovea
 
