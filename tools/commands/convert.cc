@@ -87,6 +87,10 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
                        {"lowest_cosine", l.output.lowest_cosine},
                        {"mean_cosine", l.output.mean_cosine}});
   }
+  OrderedJson findings = OrderedJson::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"topic", NameOf(finding.topic)}, {"text", finding.text}});
+  }
   OrderedJson metadata = OrderedJson::object();
   for (const auto& [key, value] : report.metadata) metadata[key] = value;
   OrderedJson mix;
@@ -114,7 +118,21 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
           {"calibrated", calibrated},
           {"mix", mix},
           {"unused", report.unused},
+          {"findings", findings},
           {"warnings", WarningsOf(report)}};
+}
+
+// A line for each finding; the topic is printed once.
+void PrintFindings(std::ostream& out, Findings findings) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.topic < b.topic; });
+  const Finding* before = nullptr;
+  if (!findings.empty()) out << "\nModel\n";
+  for (const Finding& finding : findings) {
+    const bool same = before != nullptr && before->topic == finding.topic;
+    out << fmt::format("  {:<15} {}\n", same ? "" : NameOf(finding.topic), Printable(finding.text));
+    before = &finding;
+  }
 }
 
 void PrintTensors(std::ostream& out, const ConvertReport& report, bool all) {
@@ -161,6 +179,7 @@ std::string DrawMix(const MixReport& mix) {
 }
 
 void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions& options, bool verbose) {
+  PrintFindings(out, report.findings);
   PrintTensors(out, report, verbose);
   if (report.mix) PrintMix(out, *report.mix);
   std::map<uint32_t, std::pair<size_t, uint64_t>> types;
@@ -389,6 +408,11 @@ void AddConvert(Command app, Console* console) {
            "Read the directory as this model_type (bert, llama, ...): for an unknown type, or one with\n"
            "custom code, that computes the same")
       .Placeholder("FAMILY");
+  input
+      .AddRepeated("--ignore", &options.ignored,
+                   "Leave out stored tensors whose names match: \"*.attn.bias\". Without it a tensor that the\n"
+                   "architecture does not use is an error")
+      .Placeholder("PATTERN");
   input
       .AddRepeated("--image-size", &options.image_sizes,
                    "Height and width of images, if not as configured; a program for each")

@@ -60,6 +60,7 @@ bool TakesTokens(const Description& description) {
 std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
   TextOptions options(TextLimit(description));
   options.warnings = &report.warnings;
+  options.findings = &report.findings;
   try {
     if (description.single_file && description.text == nullptr) {
       if (TakesTokens(description)) report.without_text = "the file has no supported tokenizer";
@@ -96,6 +97,7 @@ class Conversion {
              const Progress& progress)
       : report_(report), progress_(progress), model_(Resolve(description)), types_(TypesFor(model_, options.weights)) {
     report.warnings = description.warnings;
+    report.findings = description.findings;
     report.unused = LeftOut(description);
     model_.content.text = TextSection(description, report);
     TakePadding(model_.content.text, model_.content.metadata);
@@ -199,12 +201,18 @@ Description Describe(const ConvertOptions& options) {
     reading.task = options.task;
     reading.image_sizes = options.image_sizes;
     reading.family = options.family;
+    reading.ignored = options.ignored;
+    reading.adapter = options.adapter;
+    reading.pooling = options.pooling;
     Description description = DescribeDirectory(options.input, reading);
     for (const auto& [key, value] : ChatMetadataIn(options.input)) description.SetMetadata(key, value);
     return description;
   }
   if (!options.image_sizes.empty()) Fail("--image-size is only for model directories; leave it out");
   if (!options.family.empty()) Fail("--as is only for model directories; leave it out");
+  if (!options.ignored.empty()) Fail("--ignore is only for model directories; leave it out");
+  if (!options.adapter.empty()) Fail("--adapter is only for model directories; leave it out");
+  if (!options.pooling.empty()) Fail("--pool is only for model directories; leave it out");
   if (std::filesystem::path(options.input).extension() == ".gguf") {
     if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     return DescribeGguf(options.input, options.task);

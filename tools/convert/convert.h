@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/dtype.h"
+#include "tools/convert/findings.h"
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/quantize.h"
 #include "tools/convert/samples.h"
@@ -36,6 +37,9 @@ struct ConvertOptions {
   std::string task;               // for a model directory, like the next two: see Reading
   std::vector<std::string> image_sizes;
   std::string family;
+  std::vector<std::string> ignored;  // patterns of tensors that are not used
+  std::string adapter;               // directory of a LoRA adapter that is merged into the weights
+  std::string pooling;  // "cls", "mean", "max" or "last": sentence embeddings of a directory without modules
   Comparison compare = Comparison::kQuick;
   bool calibrate = true;  // integer weights
   SampleSources samples;  // for comparison and calibration
@@ -109,6 +113,7 @@ struct ConvertReport {
   uint64_t blob_bytes = 0;
   std::vector<std::string> unused;  // stored tensors that are not used
   std::vector<std::string> warnings;
+  Findings findings;
   // Why a text model accepts only token ids although no file is invalid: there are no tokenizer files.
   std::string without_text;
 };

@@ -14,6 +14,7 @@
 
 #include "runtime/base/dtype.h"
 #include "tools/base/json.h"
+#include "tools/convert/findings.h"
 #include "tools/convert/weights.h"
 
 namespace fovea::tools {
@@ -83,6 +84,7 @@ struct Description {
   // architecture file does not support.
   std::vector<std::string> must_use;
   std::vector<std::string> warnings;
+  Findings findings;
 
   // Replaces an entry of the same key.
   void SetMetadata(const std::string& key, const std::string& value);

@@ -22,6 +22,24 @@ std::string ModernName(const std::string& name) {
   return name;
 }
 
+bool Matches(const std::string& name, const std::string& pattern) {
+  size_t at = 0, in = 0, star = std::string::npos, from = 0;
+  while (at < name.size()) {
+    if (in < pattern.size() && pattern[in] == '*') {
+      star = in++;
+      from = at;
+    } else if (in < pattern.size() && pattern[in] == name[at]) {
+      ++in, ++at;
+    } else if (star != std::string::npos) {
+      in = star + 1;
+      at = ++from;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', in) == std::string::npos;
+}
+
 // As a matrix: the first dimension is the rows; dimensions of 1 are dropped.
 Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shared_ptr<const SafetensorsReader> file) {
   if (stored.bytes == 0) Fail("tensor {}: {} is empty", name, ShapeText(stored.shape));
@@ -58,6 +76,8 @@ void Weights::AddStored(const std::string& name, const Constant& constant) {
   if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} occurs twice", name);
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
 }
+
+void Weights::Ignore(const std::string& pattern) { ignored_.push_back(pattern); }
 
 void Weights::DropPrefix(const std::string& prefix) {
   for (auto entry = stored_.lower_bound(prefix); entry != stored_.end() && StartsWith(entry->first, prefix);) {
@@ -113,7 +133,8 @@ std::vector<std::string> Weights::Computed() const {
 std::vector<std::string> Weights::Unused() const {
   std::vector<std::string> names;
   for (const auto& [name, stored] : stored_) {
-    if (used_.count(name) == 0) names.push_back(name);
+    const auto matches = [&name = name](const std::string& pattern) { return Matches(name, pattern); };
+    if (used_.count(name) == 0 && std::none_of(ignored_.begin(), ignored_.end(), matches)) names.push_back(name);
   }
   return names;
 }

@@ -39,6 +39,9 @@ class Weights {
   void AddFile(const std::string& path, const std::string& prefix = "");
   // Adds a constant read from a file of another kind.
   void AddStored(const std::string& name, const Constant& constant);
+  // Marks stored tensors whose names match as known to change no result, as an architecture's comment or the user says.
+  // A * in the pattern matches any characters. They are neither used nor reported as unused.
+  void Ignore(const std::string& pattern);
   // Removes the prefix from names, unless the rest is already a name.
   void DropPrefix(const std::string& prefix);
   // Adds a computed constant under a new name. `work`: elements that are computed before its own.
@@ -53,7 +56,7 @@ class Weights {
   // Names in files, and names that were added.
   std::vector<std::string> Stored() const;
   std::vector<std::string> Computed() const;
-  // Names that were never requested.
+  // Names that were never requested, without those that are ignored.
   std::vector<std::string> Unused() const;
 
  private:
@@ -62,6 +65,7 @@ class Weights {
 
   std::map<std::string, std::function<Constant()>> stored_;  // fails if a tensor is not a matrix
   std::map<std::string, Constant> computed_;
+  std::vector<std::string> ignored_;  // patterns
   mutable std::set<std::string> used_;
   std::map<std::string, uint64_t> work_;  // by name
   uint64_t computed_elements_ = 0, most_computed_ = kComputed;

@@ -49,7 +49,10 @@ struct Reading {
   std::vector<std::string> image_sizes = {};
   // The model_type to read the model as: custom code (`auto_map`) and an unknown type are taken to compute the same.
   std::string family = "";
-  bool backbone = false;  // Task::kBackbone
+  bool backbone = false;                  // Task::kBackbone
+  std::vector<std::string> ignored = {};  // patterns of tensors that are not used (Weights::Ignore)
+  std::string adapter = "";               // directory of a LoRA adapter that is merged into the weights
+  std::string pooling = "";               // "cls", "mean", "max", "last": ends in sentence_embedding
 };
 
 // A directory with config.json, or of sentence-transformers with modules.json.
@@ -60,9 +63,9 @@ void WarnOfUnknown(const Config& config, const std::string& part, Description& d
 
 // The parts of DescribeDirectory.
 Description DescribeTransformer(const std::string& directory, const Reading& reading);
-Description DescribeSentenceTransformer(const std::string& directory, const std::string& family);
+Description DescribeSentenceTransformer(const std::string& directory, const Reading& reading);
 // The same for any configuration and weights; `directory` is empty if they are not in one.
-using AddWeights = std::function<void(Weights& weights)>;
+using AddWeights = std::function<void(Weights& weights, Findings& findings)>;
 Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
                           const Reading& reading);
 

@@ -4,6 +4,7 @@
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
+#include "tools/convert/published/weight_files.h"
 
 namespace fovea::tools {
 namespace {
@@ -32,10 +33,10 @@ Operation Pooling(const std::string& directory, const std::string& in, const std
   return {"pool", {in}, {}, out, {{"kind", chosen->pool}}};
 }
 
-Operation Dense(const std::string& directory, Weights& weights, const std::string& in, const std::string& out) {
+Operation Dense(const std::string& directory, Description& description, const std::string& in, const std::string& out) {
   const Config config((fs::path(directory) / "config.json").string());
   const std::string prefix = out + ".";
-  weights.AddFile((fs::path(directory) / "model.safetensors").string(), prefix);
+  AddWeightFiles(directory, prefix, description.weights, description.findings);
   std::vector<std::string> tensors = {prefix + "linear.weight"};
   if (config.Flag("bias", true)) tensors.push_back(prefix + "linear.bias");
   // "torch.nn.modules.activation.Tanh"
@@ -84,7 +85,7 @@ void WarnOfPrompts(const std::string& directory, Description& description) {
 
 }  // namespace
 
-Description DescribeSentenceTransformer(const std::string& directory, const std::string& family) {
+Description DescribeSentenceTransformer(const std::string& directory, const Reading& reading) {
   const std::string path = (fs::path(directory) / "modules.json").string();
   const Json modules = ReadJson(path);
   const JsonView list(modules, path);
@@ -99,10 +100,9 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
     const bool first = value.empty();
     if (first != (kind == "Transformer")) Fail("{}: module {} is not supported at this position", path, type);
     if (first) {
-      Reading reading;
-      reading.family = family;
-      reading.backbone = true;
-      description = DescribeTransformer(where, reading);
+      Reading backbone = reading;
+      backbone.backbone = true;
+      description = DescribeTransformer(where, backbone);
       description.SetMetadata("task", "embedding");
       ReadLimits(where, description);
       WarnOfPrompts(directory, description);
@@ -117,7 +117,7 @@ Description DescribeSentenceTransformer(const std::string& directory, const std:
       operations.push_back(Pooling(where, value, out));
       pooled = true;
     } else if (kind == "Dense") {
-      operations.push_back(Dense(where, description.weights, value, out));
+      operations.push_back(Dense(where, description, value, out));
     } else if (kind == "Normalize") {
       operations.push_back({"normalize", {value}, {}, out, {{"epsilon", 1e-12}}});
     } else {

@@ -7,6 +7,8 @@
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
+#include "tools/convert/published/config_file.h"
+#include "tools/convert/published/weight_files.h"
 #include "tools/convert/variant.h"
 
 namespace fovea::tools {
@@ -76,16 +78,6 @@ void RefuseOtherWeights(const Config& config) {
   if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
 }
 
-std::string WeightsFile(const std::string& directory) {
-  for (const char* name : {"model.safetensors", "model.safetensors.index.json"}) {
-    if (fs::exists(fs::path(directory) / name)) return fs::path(directory) / name;
-  }
-  if (fs::exists(fs::path(directory) / "pytorch_model.bin")) {
-    Fail("{}: has pytorch_model.bin only; save it as model.safetensors first", directory);
-  }
-  Fail("{}: has no model.safetensors", directory);
-}
-
 }  // namespace
 
 void WarnOfUnknown(const Config& config, const std::string& part, Description& description) {
@@ -107,9 +99,15 @@ bool TakesImages(const Description& description) {
 }  // namespace
 
 Description DescribeTransformer(const std::string& directory, const Reading& reading) {
-  const Config config((fs::path(directory) / "config.json").string());
-  return DescribeModel(
-      config, directory, [&](Weights& weights) { weights.AddFile(WeightsFile(directory)); }, reading);
+  Findings findings;
+  const Config config = ReadConfigFile(directory, findings);
+  const auto add = [&](Weights& weights, Findings& found) {
+    AddWeightFiles(directory, "", weights, found);
+    for (const std::string& pattern : reading.ignored) weights.Ignore(pattern);
+  };
+  Description description = DescribeModel(config, directory, add, reading);
+  description.findings.insert(description.findings.begin(), findings.begin(), findings.end());
+  return description;
 }
 
 Description DescribeModel(const Config& config, const std::string& directory, const AddWeights& add_weights,
@@ -131,7 +129,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   const auto describe = [&](const Architecture& as, Task task, const std::string& image_size) {
     Description description;
     description.directory = directory;
-    add_weights(description.weights);
+    add_weights(description.weights, description.findings);
     if (own_type != as.model_type) DropOwnPrefix(own_type, description.weights);
     description.SetMetadata("architecture", as.model_type);
     const Json& padding = config.Get("pad_token_id");
@@ -169,7 +167,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
 
 Description DescribeDirectory(const std::string& directory, const Reading& reading) {
   if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
-    return DescribeSentenceTransformer(directory, reading.family);
+    return DescribeSentenceTransformer(directory, reading);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
   return DescribeTransformer(directory, reading);
 }

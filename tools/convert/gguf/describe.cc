@@ -35,7 +35,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
   const GgufArchitecture& architecture = GgufArchitectureOf(metadata);
   const Json config = GgufConfig(architecture, metadata, file->tensors());
   const std::string pooling = task.empty() ? GgufPooling(metadata) : "";
-  const auto add = [&](Weights& weights) { AddGgufWeights(architecture, config, file, weights); };
+  const auto add = [&](Weights& weights, Findings&) { AddGgufWeights(architecture, config, file, weights); };
   Reading reading;
   reading.task = task;
   reading.backbone = !pooling.empty();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/base/json.h"
+#include "tools/convert/findings.h"
 #include "tools/convert/text/model.h"
 
 namespace fovea::tools {
@@ -20,7 +21,8 @@ struct TextOptions {
   uint32_t max_length =
       0;  // the model's maximum number of tokens, 0 if unknown; the minimum of it and the files' limits is stored
   std::vector<std::string>* warnings =
-      nullptr;  // receives parts of the files that are read differently than they specify
+      nullptr;                   // receives parts of the files that are read differently than they specify
+  Findings* findings = nullptr;  // receives the files that were read, limits and special tokens
 };
 
 // `description`: the "tokenizer" object of a model description (README.md), or null: then the directory's files decide,

@@ -1,0 +1,18 @@
+// The files of a directory that hold its weights.
+#ifndef FOVEA_TOOLS_CONVERT_PUBLISHED_WEIGHT_FILES_H_
+#define FOVEA_TOOLS_CONVERT_PUBLISHED_WEIGHT_FILES_H_
+
+#include <string>
+
+#include "tools/convert/findings.h"
+#include "tools/convert/weights.h"
+
+namespace fovea::tools {
+
+// Adds all tensors of a directory, by their published names with `prefix` in front. Fails where it holds none that can
+// be read, with what it holds instead.
+void AddWeightFiles(const std::string& directory, const std::string& prefix, Weights& weights, Findings& findings);
+
+}  // namespace fovea::tools
+
+#endif  // FOVEA_TOOLS_CONVERT_PUBLISHED_WEIGHT_FILES_H_
