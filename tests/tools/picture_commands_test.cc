@@ -284,5 +284,59 @@ TEST_F(PictureCommands, ProcessorsThatAreNotKnown) {
   }
 }
 
+// OCR: the tokens with the highest scores of program `score`, for pixels that this test prepared.
+TEST(GenerateFromImages, WritesTheLikeliestTokens) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / ("ocr-" + std::to_string(getpid()));
+  std::filesystem::create_directories(directory);
+  for (const char* file : {"config.json", "generation_config.json", "model.safetensors"}) {
+    std::filesystem::copy_file(InData(std::string("hf/trocr/") + file), directory / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  const std::string processor =
+      R"({"image_processor_type": "ViTImageProcessor", "size": {"height": 24, "width": 24}, "resample": 2,
+          "do_normalize": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]})";
+  tools::WriteFile((directory / "preprocessor_config.json").string(), processor.data(), processor.size());
+  const std::string blob = (directory / "model.fovea").string(), in = (directory / "in.safetensors").string(),
+                    out = (directory / "out.safetensors").string();
+  ASSERT_EQ(Fovea({"convert", directory.string(), "-o", blob}).status, 0);
+  const CommandResult made = Fovea({"generate", blob, "--image", Shown("rgb.png"), "-n", "4", "--json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json entry = ParsedJson(made.out)[0];
+  const std::vector<int64_t> tokens = entry["tokens"];
+  const std::vector<double> scores = entry["scores"];
+  ASSERT_FALSE(tokens.empty());
+
+  tools::Preparation p;
+  p.fit = tools::Preparation::Fit::kStretch;
+  p.size = {24, 24};
+  p.filter = tools::Filter::kBilinear;
+  p.factor = 1.0 / 255;
+  p.mean = p.deviation = {0.5f, 0.5f, 0.5f};
+  const std::vector<float> pixels = tools::Prepare(p, tools::ReadPicture(Shown("rgb.png")), 3, {24, 24});
+  std::vector<int64_t> ids = {2};  // decoder_start_token_id
+  ids.insert(ids.end(), tokens.begin(), tokens.end() - 1);
+  SafetensorsWriter writer;
+  writer.AddFloats("pixel_values", {1, 3, 24, 24}, pixels.data());
+  writer.AddIntegers("decoder_input_ids", {1, ids.size()}, ids.data());
+  writer.Write(in);
+  const CommandResult scored = Fovea({"run", blob, "--program", "score", "--input", in, "--output", out});
+  ASSERT_EQ(scored.status, 0) << scored.err;
+  const std::vector<float> logits = tools::ToFloats(SafetensorsReader(out).Get("logits"));
+  const size_t width = logits.size() / tokens.size();
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto row = logits.begin() + static_cast<std::ptrdiff_t>(i * width);
+    const auto best = std::max_element(row, row + static_cast<std::ptrdiff_t>(width));
+    EXPECT_EQ(best - row, tokens[i]) << i;
+    EXPECT_NEAR(*best, scores[i], 1e-4) << i;
+  }
+
+  const CommandResult text = Fovea({"generate", blob, "--text", "x"});
+  EXPECT_NE(text.err.find("its encoder reads images; give --image"), std::string::npos) << text.err;
+  const CommandResult both = Fovea({"generate", blob, "--image", Shown("rgb.png"), "--ids", "1"});
+  EXPECT_NE(both.err.find("--image cannot be combined with texts or ids"), std::string::npos) << both.err;
+  std::filesystem::remove_all(directory);
+}
+
 }  // namespace
 }  // namespace fovea::test

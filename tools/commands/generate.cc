@@ -15,6 +15,7 @@
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
+#include "tools/media/picture_inputs.h"
 #include "tools/model/interrupt.h"
 #include "tools/text/text_inputs.h"
 #include "tools/text/truncation.h"
@@ -26,14 +27,14 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   GenerationArguments generation;
-  std::vector<std::string> ids, prompts;
+  std::vector<std::string> ids, prompts, images;
   std::string draft, system, target_prefix;
   std::string chat_template = "auto";
   bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
 };
 
 // Draws the attention map: a line for each output token, a column for each input token, darker for larger weights.
-std::string Picture(const Generation& generation, const std::vector<std::string>& columns,
+std::string Drawing(const Generation& generation, const std::vector<std::string>& columns,
                     const std::vector<std::string>& rows) {
   static constexpr char kShades[] = " .:-=+*#%@";
   std::string picture = "        ";
@@ -125,6 +126,17 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
   return inputs;
 }
 
+// Generates the texts of images by a model whose encoder reads images (OCR, captions).
+std::vector<Generation> GenerateFromImages(const Model& model, const std::vector<std::string>& paths,
+                                           const GenerationRequest& request) {
+  const uint32_t encoder = EncoderProgram(model);
+  if (!FindPictureInput(model, encoder)) Fail("{}: does not read images; leave out --image", model.name());
+  PictureBatch batch(model, encoder);
+  for (const std::string& path : paths) batch.Add(ReadPicture(path));
+  const Session encode = Encode(model, batch.Finish(), request.workers);
+  return Generate(model, encode, std::vector<std::vector<int32_t>>(paths.size()), request);
+}
+
 // One result as JSON.
 OrderedJson JsonOf(const Model& model, const Generation& generation, const std::string& name,
                    const std::vector<std::string>& columns, const std::vector<std::string>& rows) {
@@ -154,9 +166,18 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
 // Runs all texts in one batch; prints each input with its result.
 void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
   const Request request(arguments, model);
-  const Inputs inputs = InputsOf(arguments, model, request.request, console);
   const bool has_text = model.Info().has_text != 0;
-  const std::vector<Generation> generations = Generate(model, inputs.ids, request.request);
+  Inputs inputs;
+  std::vector<Generation> generations;
+  if (!arguments.images.empty()) {
+    if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
+    inputs.names = arguments.images;
+    inputs.dropped.resize(inputs.names.size());
+    generations = GenerateFromImages(model, arguments.images, request.request);
+  } else {
+    inputs = InputsOf(arguments, model, request.request, console);
+    generations = Generate(model, inputs.ids, request.request);
+  }
   OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
@@ -176,7 +197,7 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
       }
     }
     console->out << Logprobs(model, generation, rows);
-    if (!generation.alignment.empty()) console->out << Picture(generation, columns, rows);
+    if (!generation.alignment.empty()) console->out << Drawing(generation, columns, rows);
   }
   ReportRoom(model, request.request, generations, console->err);
   if (arguments.json) PrintJson(console->out, list);
@@ -259,7 +280,7 @@ void Run(const Arguments& arguments, Console* console) {
       if (inputs.dropped[i / each] != 0) list[i]["dropped_tokens"] = inputs.dropped[i / each];
     }
     if (arguments.json) PrintJson(console->out, list);
-  } else if (arguments.json || arguments.prompts.empty()) {
+  } else if (arguments.json || arguments.prompts.empty() || !arguments.images.empty()) {
     RunBatch(arguments, model, console);
   } else {
     RunPrompts(arguments, model, console);
@@ -285,6 +306,10 @@ void AddGenerate(Command app, Console* console) {
                    "Continue this text, printed as it is generated; '-': standard input")
       .Placeholder("TEXT");
   input.AddRepeated("--ids", &arguments->ids, "Token ids of a text, separated by spaces").Placeholder("IDS");
+  input
+      .AddRepeated("--image", &arguments->images,
+                   "Image file, PNG or JPEG, for a model that writes texts of images (OCR)")
+      .Placeholder("FILE");
   output.AddFlag("--no-display-prompt", &arguments->hide_prompt, "Print only the continuation, not the prompt");
   chat.AddFlag("--chat", &arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");
   chat.Add("--chat-template", &arguments->chat_template, "Chat template: chatml, llama3, ...; auto: the model's own")

@@ -147,18 +147,17 @@ void RunSounds(const Arguments& arguments, Console* console) {
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
 
-void RunPictureFiles(const Arguments& arguments, Console* console) {
+void RunPictures(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
   RefuseGenerators(model);
-  const std::vector<Picture> pictures = ReadPictures(arguments.pictures);
-  std::vector<OrderedJson> predictions(pictures.size());
-  for (const PictureRun& run : RunPictures(model, arguments.program, pictures, arguments.workers)) {
+  std::vector<OrderedJson> predictions(arguments.pictures.size());
+  for (const PictureRun& run : RunPictureFiles(model, arguments.program, arguments.pictures, arguments.workers)) {
     std::vector<OrderedJson> entries;
-    for (const size_t i : run.which) {
-      entries.push_back({{"file", arguments.pictures[i]},
-                         {"height", pictures[i].height},
-                         {"width", pictures[i].width},
+    for (size_t i = 0; i < run.which.size(); ++i) {
+      entries.push_back({{"file", arguments.pictures[run.which[i]]},
+                         {"height", run.sizes[i].height},
+                         {"width", run.sizes[i].width},
                          {"program", model.Program(run.program).name}});
     }
     PredictMedia(model, *run.session, arguments.prediction, entries);
@@ -246,7 +245,7 @@ Examples:
   command.Runs([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
-    if (!arguments->pictures.empty()) return RunPictureFiles(*arguments, console);
+    if (!arguments->pictures.empty()) return RunPictures(*arguments, console);
     if (!arguments->text.Given()) Fail("no input; give --text, --file, --wav, --image or --input");
     RunTextsCommand(*arguments, console);
   });

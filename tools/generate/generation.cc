@@ -5,6 +5,7 @@
 #include "tools/generate/decoder_session.h"
 #include "tools/generate/generator.h"
 #include "tools/generate/room.h"
+#include "tools/media/picture_inputs.h"
 #include "tools/model/library_error.h"
 #include "tools/text/text_inputs.h"
 
@@ -312,6 +313,7 @@ uint32_t EncoderProgram(const Model& model) { return model.FindProgram(EncodeNam
 uint32_t SourceProgram(const Model& model) {
   const uint32_t program = EncoderProgram(model);
   if (!model.FindValue(program, "input_ids")) {
+    if (FindPictureInput(model, program)) Fail("{}: its encoder reads images; give --image", model.name());
     Fail("{}: program {} has no input_ids", model.name(), model.Program(program).name);
   }
   return program;

@@ -61,31 +61,41 @@ uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, c
   return programs[NearestSize(sizes, {picture.height, picture.width})];
 }
 
-Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures) {
-  const PictureInput input = *FindPictureInput(model, program);
-  const fovea_value_info info = model.Value(program, input.value);
-  const Preparation preparation = PreparationOf(model);
-  Batch batch;
-  std::vector<float>& numbers = batch.numbers[input.value];
-  for (const Picture* picture : pictures) {
-    const std::vector<float> values = Prepare(preparation, *picture, input.channels, input.size);
-    numbers.insert(numbers.end(), values.begin(), values.end());
-  }
-  const std::vector<uint32_t> lengths(pictures.size(), model.Space(info.space).max_segment_rows);
-  AddSegments(model, info.space, MakeSegments(lengths), &batch);
-  return batch;
+PictureBatch::PictureBatch(const Model& model, uint32_t program)
+    : model_(model), input_(*FindPictureInput(model, program)), preparation_(PreparationOf(model)) {
+  space_ = model.Value(program, input_.value).space;
 }
 
-std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,
-                                    const std::vector<Picture>& pictures, uint32_t workers) {
-  if (pictures.empty()) Fail("no image given");
+void PictureBatch::Add(const Picture& picture) {
+  const std::vector<float> values = Prepare(preparation_, picture, input_.channels, input_.size);
+  std::vector<float>& numbers = batch_.numbers[input_.value];
+  numbers.insert(numbers.end(), values.begin(), values.end());
+  lengths_.push_back(model_.Space(space_).max_segment_rows);
+}
+
+Batch PictureBatch::Finish() {
+  AddSegments(model_, space_, MakeSegments(lengths_), &batch_);
+  return std::move(batch_);
+}
+
+Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures) {
+  PictureBatch batch(model, program);
+  for (const Picture* picture : pictures) batch.Add(*picture);
+  return batch.Finish();
+}
+
+std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,
+                                        const std::vector<std::string>& files, uint32_t workers) {
+  if (files.empty()) Fail("no image given");
   const std::vector<uint32_t> programs = PicturePrograms(model, program);
   std::map<uint32_t, PictureRun> runs;
-  std::map<uint32_t, std::vector<const Picture*>> batches;
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    const uint32_t chosen = ProgramFor(model, programs, pictures[i]);
+  std::map<uint32_t, PictureBatch> batches;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Picture picture = ReadPicture(files[i]);
+    const uint32_t chosen = ProgramFor(model, programs, picture);
     runs[chosen].which.push_back(i);
-    batches[chosen].push_back(&pictures[i]);
+    runs[chosen].sizes.push_back({picture.height, picture.width});
+    batches.try_emplace(chosen, model, chosen).first->second.Add(picture);
   }
   std::vector<PictureRun> done;
   for (auto& [chosen, run] : runs) {
@@ -93,8 +103,7 @@ std::vector<PictureRun> RunPictures(const Model& model, const std::string& progr
     request.program = chosen;
     request.workers = workers;
     run.program = chosen;
-    run.session =
-        std::make_unique<Session>(SessionFor(model, BatchFromPictures(model, chosen, batches[chosen]), request));
+    run.session = std::make_unique<Session>(SessionFor(model, batches.at(chosen).Finish(), request));
     run.session->Run();
     done.push_back(std::move(run));
   }

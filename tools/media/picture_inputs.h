@@ -36,14 +36,31 @@ uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, c
 
 Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures);
 
-// Images that one program has processed.
+// The same, image by image, so that only one decoded image is in memory.
+class PictureBatch {
+ public:
+  PictureBatch(const Model& model, uint32_t program);
+  void Add(const Picture& picture);
+  Batch Finish();
+
+ private:
+  const Model& model_;
+  const PictureInput input_;
+  const Preparation preparation_;
+  uint32_t space_ = 0;
+  Batch batch_;
+  std::vector<uint32_t> lengths_;  // rows of each image
+};
+
+// Image files that one program has processed.
 struct PictureRun {
   uint32_t program = 0;
   std::vector<size_t> which;         // indices of the images, in the order of the session's rows
+  std::vector<Extent> sizes;         // of these images, as they are stored
   std::unique_ptr<Session> session;  // has run
 };
-std::vector<PictureRun> RunPictures(const Model& model, const std::string& program,
-                                    const std::vector<Picture>& pictures, uint32_t workers);
+std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,
+                                        const std::vector<std::string>& files, uint32_t workers);
 
 }  // namespace fovea::tools
 

@@ -83,9 +83,8 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options) {
-  const std::vector<Picture> pictures = ReadPictures(files);
   Directions made = {std::vector<std::vector<double>>(files.size()), ""};
-  for (const PictureRun& run : RunPictures(model, program, pictures, options.workers)) {
+  for (const PictureRun& run : RunPictureFiles(model, program, files, options.workers)) {
     const Embeddings embeddings = ReadEmbeddings(model, *run.session, options.dimensions);
     made.source = embeddings.source;
     for (uint32_t i = 0; i < run.which.size(); ++i) made.rows[run.which[i]] = Direction(embeddings.rows, i);
