@@ -295,5 +295,30 @@ TEST(LongSpeech, Words) {
   EXPECT_EQ(fake.asked[0].back().begin, 27u);
 }
 
+// An initial prompt precedes the text of the first windows, and segments are passed on as they are found.
+TEST(LongSpeech, InitialPromptAndSegmentsAsTheyAreFound) {
+  Fake fake;
+  fake.scripts[{0, 0}].attempts = {Good({At(0), 1, At(10), At(10), 2, At(20), At(20)})};
+  fake.scripts[{0, 40}].attempts = {Good({At(0), 3, At(30), At(30)})};
+  LongSpeechOptions options = Options();
+  options.initial = {7, 8};
+  std::vector<std::string> found;
+  std::vector<size_t> windows;  // that were asked for when a segment was found
+  options.found = [&](size_t sound, const SpokenSegment& segment) {
+    EXPECT_EQ(sound, 0u);
+    found.push_back(segment.text);
+    windows.push_back(fake.asked[0].size());
+  };
+  const std::vector<LongSpeech> all = ListenToAll({Counting(100)}, options, &fake);
+  EXPECT_EQ(found, (std::vector<std::string>{"b", "c", "d"}));
+  EXPECT_EQ(windows, (std::vector<size_t>{1, 1, 2}));
+  ASSERT_EQ(fake.asked[0].size(), 2u);
+  EXPECT_EQ(fake.asked[0][0].previous, (Ids{7, 8}));
+  const Ids& second = fake.asked[0][1].previous;
+  ASSERT_GT(second.size(), 2u);
+  EXPECT_EQ((Ids{second[0], second[1]}), (Ids{7, 8}));
+  EXPECT_TRUE(all[0].finished);
+}
+
 }  // namespace
 }  // namespace fovea::tools

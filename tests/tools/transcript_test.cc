@@ -40,5 +40,29 @@ TEST(Transcript, AsJson) {
   EXPECT_EQ(Written(TranscriptFormat::kJson, true), "[\n  {\n    \"input\": \"a.wav\"\n  }\n]\n");
 }
 
+// Lines that are written as they are found make the same text as a whole transcript, and nothing twice.
+TEST(Transcript, LineByLine) {
+  const std::vector<TimedLine> lines = {{0, 1.5, "  One\ntwo. "}, {2, 3, " Three "}, {3, 4, ""}};
+  const Transcript transcript = {"a.wav", LineOf("  One\ntwo.  Three "), lines, {{"input", "a.wav"}}};
+  for (const TranscriptFormat format :
+       {TranscriptFormat::kText, TranscriptFormat::kSrt, TranscriptFormat::kVtt, TranscriptFormat::kJson}) {
+    for (const bool times : {false, true}) {
+      std::ostringstream whole, streamed;
+      TranscriptWriter at_once(format, times, whole), by_line(format, times, streamed);
+      for (int file = 0; file < 2; ++file) {
+        at_once.Write(transcript);
+        for (const TimedLine& line : lines) {
+          by_line.WriteLine("a.wav", line);
+          EXPECT_EQ(streamed.str().empty(), format == TranscriptFormat::kJson);
+        }
+        by_line.Write(transcript);
+      }
+      at_once.End();
+      by_line.End();
+      EXPECT_EQ(streamed.str(), whole.str()) << static_cast<int>(format) << times;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace fovea::tools

@@ -9,6 +9,7 @@
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/ctc_transcription.h"
 #include "tools/generate/defaults.h"
+#include "tools/generate/target_tokens.h"
 #include "tools/media/notes.h"
 #include "tools/model/interrupt.h"
 #include "tools/sound/wav.h"
@@ -26,6 +27,7 @@ struct Arguments {
   std::vector<std::string> sounds;
   std::string features;
   SpeechTask task;
+  std::string initial_prompt;
   std::optional<bool> at_times;  // --cut times; nothing: the model's default
   std::optional<bool> previous;
   LongSpeechOptions listening;
@@ -43,6 +45,7 @@ const char* const kOfGeneration[] = {"--language",
                                      "--task",
                                      "--cut",
                                      "--condition-on-previous",
+                                     "--initial-prompt",
                                      "--temperatures",
                                      "--compression-ratio-threshold",
                                      "--logprob-threshold",
@@ -59,8 +62,8 @@ const char* const kOfGeneration[] = {"--language",
                                      "--no-repeat-ngram-size",
                                      "--encoder-no-repeat-ngram-size"};
 const char* const kOfParts[] = {"--chunk", "--stride"};
-const char* const kOfTimes[] = {"--temperatures", "--compression-ratio-threshold", "--logprob-threshold",
-                                "--no-speech-threshold", "--seed"};
+const char* const kOfTimes[] = {"--initial-prompt",    "--temperatures",        "--compression-ratio-threshold",
+                                "--logprob-threshold", "--no-speech-threshold", "--seed"};
 
 template <size_t kCount>
 void Refuse(Command command, const char* const (&options)[kCount], const std::string& why) {
@@ -190,7 +193,10 @@ class Transcriber {
                    {"converted by an older fovea: features are computed for each window alone, so quiet windows "
                     "after loud ones differ from the original; convert it again"});
       }
-      LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found);
+      if (!arguments_.initial_prompt.empty()) options.initial = TargetTokens(model_, " " + arguments_.initial_prompt);
+      // A single file's lines are written as they are found.
+      const auto line = [&](const std::string& name, const TimedLine& part) { writer_.WriteLine(name, part); };
+      LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found, line);
       return TakeFiles(arguments_.sounds, *input, &worker);
     }
     if (times()) Fail("--times needs --cut times");
@@ -247,6 +253,11 @@ void AddLong(Command command, Arguments* arguments) {
           "Prompt the model with its previous text of the file; default with --cut times, if the "
           "model supports it. Clips then run one by one")
       .Placeholder("WHETHER");
+  long_files
+      .Add("--initial-prompt", &arguments->initial_prompt,
+           "With --cut times: prompt the first window of each file with this text, which names and spells what "
+           "occurs in it")
+      .Placeholder("TEXT");
   long_files
       .Add("--temperatures", &listening->temperatures,
            "With --cut times: temperatures to try in this order until a text passes the thresholds")

@@ -29,7 +29,7 @@ class LongListener {
  public:
   LongListener(const std::vector<Sound>& sounds, const LongSpeechOptions& options, WindowListener* listener)
       : options_(options), listener_(*listener) {
-    for (size_t i = 0; i < sounds.size(); ++i) sources_.push_back({sounds[i], i});
+    for (size_t i = 0; i < sounds.size(); ++i) sources_.push_back({sounds[i], i, 0, options.initial});
   }
 
   std::vector<LongSpeech> Run() {
@@ -135,6 +135,7 @@ class LongListener {
       if (empty || segment.begin == segment.end) continue;
       source->previous.insert(source->previous.end(), segment.tokens.begin(), segment.tokens.end());
       KeepWithin(all, &segment);
+      if (options_.found) options_.found(source->number, segment);
       source->made.segments.push_back(std::move(segment));
     }
     if (!options_.previous || attempt.temperature > kToldUpTo) source->previous.clear();

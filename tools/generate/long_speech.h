@@ -3,6 +3,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_LONG_SPEECH_H_
 #define FOVEA_TOOLS_GENERATE_LONG_SPEECH_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,9 @@ struct LongSpeechOptions {
   std::optional<double> no_speech = 0.6;          // unless the no-speech probability is above this: then it is silence
   bool previous = true;                           // prompt each window with the text before it
   bool words = false;                             // compute word timestamps
+  std::vector<int32_t> initial = {};              // prompt of the first window of each sound: names, spellings
+  // Receives each segment as it is found, with the index of its sound.
+  std::function<void(size_t sound, const SpokenSegment& segment)> found = nullptr;
 };
 
 struct LongSpeech {

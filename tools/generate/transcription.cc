@@ -96,7 +96,7 @@ std::vector<std::string> SpeechPrompts::FindLanguages(const Session& encode, siz
 
 void SpeechPrompts::CheckPrevious() const {
   if (MetadataTokens(model_, kPrevious).empty())
-    Fail("{}: does not support previous text; leave out --condition-on-previous", model_.name());
+    Fail("{}: does not support previous text; leave out --condition-on-previous and --initial-prompt", model_.name());
 }
 
 std::vector<int32_t> SpeechPrompts::Before(const std::vector<int32_t>& previous) const {

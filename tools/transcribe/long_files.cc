@@ -24,12 +24,21 @@ OrderedJson JsonOf(const SpokenSegment& segment, bool words) {
   return entry;
 }
 
+// The segment, or each of its words.
+std::vector<TimedLine> LinesOf(const SpokenSegment& segment, bool words) {
+  std::vector<TimedLine> lines;
+  if (!words) lines.push_back({segment.begin, segment.end, segment.text});
+  for (const TimedWord& word : segment.words) lines.push_back({word.begin, word.end, word.text});
+  return lines;
+}
+
 }  // namespace
 
 LongFiles::LongFiles(const Model& model, const TimeFormat& format, const SpeechTask& task,
                      const GenerationRequest& request, const LongSpeechOptions& options, size_t batch_size,
                      std::function<void(const Transcript&)> done,
-                     std::function<void(const std::string&, const std::string&)> found)
+                     std::function<void(const std::string&, const std::string&)> found,
+                     std::function<void(const std::string&, const TimedLine&)> line)
     : model_(model),
       format_(format),
       task_(task),
@@ -37,10 +46,11 @@ LongFiles::LongFiles(const Model& model, const TimeFormat& format, const SpeechT
       options_(options),
       batch_size_(batch_size),
       done_(std::move(done)),
-      found_(std::move(found)) {
+      found_(std::move(found)),
+      line_(std::move(line)) {
   options_.times = format.tokens, options_.step = format.step, options_.window = format.window;
   const SpeechPrompts prompts(model, task, true);  // reports invalid tasks before any file is read
-  if (options_.previous) prompts.CheckPrevious();
+  if (options_.previous || !options_.initial.empty()) prompts.CheckPrevious();
 }
 
 void LongFiles::AddFile(const std::string& path, const SoundInput& input) {
@@ -52,6 +62,12 @@ void LongFiles::AddFile(const std::string& path, const SoundInput& input) {
 void LongFiles::EndBatch(const SoundInput& input) {
   if (sounds_.empty() || Interrupt::Happened()) return;
   ModelListener listener(model_, input, format_, task_, request_);
+  options_.found = nullptr;
+  if (line_ && sounds_.size() == 1) {
+    options_.found = [&](size_t, const SpokenSegment& segment) {
+      for (const TimedLine& line : LinesOf(segment, options_.words)) line_(names_[0], line);
+    };
+  }
   const std::vector<LongSpeech> all = ListenToAll(sounds_, options_, &listener);
   for (size_t i = 0; i < all.size(); ++i) {
     if (!all[i].finished) continue;
@@ -74,8 +90,7 @@ Transcript LongFiles::TranscriptOf(const std::string& name, double seconds, cons
   for (const SpokenSegment& segment : speech.segments) {
     transcript.text += segment.text;
     segments.push_back(JsonOf(segment, options_.words));
-    if (!options_.words) transcript.lines.push_back({segment.begin, segment.end, segment.text});
-    for (const TimedWord& word : segment.words) transcript.lines.push_back({word.begin, word.end, word.text});
+    for (TimedLine& line : LinesOf(segment, options_.words)) transcript.lines.push_back(std::move(line));
   }
   transcript.text = LineOf(transcript.text);
   OrderedJson& entry = transcript.json = {{"input", name}, {"seconds", seconds}};

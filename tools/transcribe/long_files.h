@@ -13,10 +13,12 @@ namespace fovea::tools {
 
 class LongFiles {
  public:
-  // `options`: settings other than the model's. `done` and `found` as for ClipTranscription.
+  // `options`: settings other than the model's. `done` and `found` as for ClipTranscription. `line`: receives lines of
+  // a file as they are found, before `done`, where one file is transcribed at a time; may be null.
   LongFiles(const Model& model, const TimeFormat& format, const SpeechTask& task, const GenerationRequest& request,
             const LongSpeechOptions& options, size_t batch_size, std::function<void(const Transcript&)> done,
-            std::function<void(const std::string& name, const std::string& language)> found);
+            std::function<void(const std::string& name, const std::string& language)> found,
+            std::function<void(const std::string& name, const TimedLine& line)> line);
 
   void AddFile(const std::string& path, const SoundInput& input);
   void EndBatch(const SoundInput& input);
@@ -33,6 +35,7 @@ class LongFiles {
   const size_t batch_size_;
   const std::function<void(const Transcript&)> done_;
   const std::function<void(const std::string& name, const std::string& language)> found_;
+  const std::function<void(const std::string& name, const TimedLine& line)> line_;
   std::vector<std::string> names_;
   std::vector<Sound> sounds_;
 };

@@ -37,36 +37,62 @@ std::string LineOf(std::string text) {
 TranscriptWriter::TranscriptWriter(TranscriptFormat format, bool times, std::ostream& out)
     : format_(format), times_(times), out_(out) {}
 
-void TranscriptWriter::WriteLines(const Transcript& transcript) {
-  const bool srt = format_ == TranscriptFormat::kSrt;
-  if (format_ == TranscriptFormat::kText) out_ << Printable(transcript.name) << "\n";
+void TranscriptWriter::Begin(const std::string& name) {
+  if (format_ == TranscriptFormat::kText && times_) out_ << Printable(name) << "\n";
   if (format_ == TranscriptFormat::kVtt) out_ << "WEBVTT\n\n";
-  size_t number = 0;
-  for (const TimedLine& line : transcript.lines) {
-    if (format_ == TranscriptFormat::kText) {
-      out_ << fmt::format("{:8.2f} {:8.2f}  {}\n", line.begin, line.end, LineOf(line.text));
-      continue;
-    }
-    const char point = srt ? ',' : '.';
-    if (srt) out_ << ++number << "\n";
-    out_ << Clock(line.begin, srt, point) << " --> " << Clock(line.end, srt, point) << "\n"
-         << SubtitleOf(line.text) << "\n\n";
+  begun_ = true;
+  number_ = 0;
+  blanks_.clear();
+}
+
+void TranscriptWriter::Add(const TimedLine& line) {
+  if (format_ == TranscriptFormat::kText && times_) {
+    out_ << fmt::format("{:8.2f} {:8.2f}  {}\n", line.begin, line.end, LineOf(line.text));
+    return;
   }
+  const bool srt = format_ == TranscriptFormat::kSrt;
+  const char point = srt ? ',' : '.';
+  if (srt) out_ << ++number_ << "\n";
+  out_ << Clock(line.begin, srt, point) << " --> " << Clock(line.end, srt, point) << "\n"
+       << SubtitleOf(line.text) << "\n\n";
+}
+
+void TranscriptWriter::WriteLine(const std::string& name, const TimedLine& line) {
+  if (format_ == TranscriptFormat::kJson) return;
+  const bool first = !begun_;
+  if (first) Begin(name);
+  if (format_ == TranscriptFormat::kText && !times_) {
+    // As LineOf of the whole text.
+    std::string text = blanks_ + line.text;
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    if (first || !written_) text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+    const size_t end = text.find_last_not_of(' ') + 1;
+    blanks_ = text.substr(end);
+    written_ = written_ || end != 0;
+    out_ << text.substr(0, end) << std::flush;
+    return;
+  }
+  Add(line);
   out_ << std::flush;
 }
 
 void TranscriptWriter::Write(const Transcript& transcript) {
+  const bool plain = format_ == TranscriptFormat::kText && !times_;
   if (format_ == TranscriptFormat::kJson) {
     list_.push_back(transcript.json);
-  } else if (format_ == TranscriptFormat::kText && !times_) {
-    out_ << transcript.text << std::endl;
-  } else {
-    WriteLines(transcript);
+  } else if (plain) {
+    out_ << (begun_ ? "" : transcript.text) << "\n";
+  } else if (!begun_) {
+    Begin(transcript.name);
+    for (const TimedLine& line : transcript.lines) Add(line);
   }
+  out_ << std::flush;
+  begun_ = written_ = false;
 }
 
 void TranscriptWriter::End() {
   if (format_ == TranscriptFormat::kJson) PrintJson(out_, list_);
+  if (begun_ && format_ == TranscriptFormat::kText && !times_) out_ << std::endl;  // interrupted within a file
 }
 
 }  // namespace fovea::tools

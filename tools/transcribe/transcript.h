@@ -34,17 +34,24 @@ class TranscriptWriter {
  public:
   // `times`: write lines with times instead of the text.
   TranscriptWriter(TranscriptFormat format, bool times, std::ostream& out);
+  // Writes a line before its transcript is complete; not in JSON. Write then leaves out the lines of this file.
+  void WriteLine(const std::string& name, const TimedLine& line);
   void Write(const Transcript& transcript);
   // Call after the last transcript.
   void End();
 
  private:
-  void WriteLines(const Transcript& transcript);
+  void Begin(const std::string& name);
+  void Add(const TimedLine& line);
 
   const TranscriptFormat format_;
   const bool times_;
   std::ostream& out_;
   OrderedJson list_ = OrderedJson::array();
+  bool begun_ = false;       // lines of a file were written
+  bool written_ = false;     // text without times: something was written
+  size_t number_ = 0;        // of the last subtitle
+  std::string blanks_ = "";  // text without times: spaces that are written only in front of more text
 };
 
 }  // namespace fovea::tools
