@@ -36,7 +36,6 @@ std::string Written(const Call& call) {
 std::string GeneratedPiece(const Model& model, int32_t token) {
   if (HasLabels(model)) return fovea_model_get_label(model.get(), static_cast<uint32_t>(token));
   if (model.Info().has_text == 0) return std::to_string(token);
-  if (static_cast<uint32_t>(token) >= Vocabulary(model)) return fmt::format("<{}>", token);
   return Tokenizer(model).Piece(token);
 }
 

@@ -29,7 +29,7 @@ void RefuseGenerators(const Model& model) {
   const std::string name = task == nullptr ? "" : task;
   if (name == "causal-lm") {
     Fail(
-        "{}: it is a language model (task causal-lm); use fovea generate, or convert it with fovea convert --task "
+        "{}: it is a language model (task causal-lm); use fovea generate, or fovea convert --task "
         "embedding converts it to a model of its hidden states",
         model.name());
   }

@@ -140,7 +140,10 @@ std::string Tokenizer::Piece(int32_t id) const {
   fovea_error error = {};
   const char* piece = nullptr;
   uint32_t size = 0;
-  Check(fovea_text_get_token(model_.get(), id, &piece, &size, nullptr, &error), error, fmt::format("token {}", id));
+  const fovea_status status = fovea_text_get_token(model_.get(), id, &piece, &size, nullptr, &error);
+  // Models have more rows of embeddings than their tokenizer has tokens, and can generate them.
+  if (status == FOVEA_E_ID) return fmt::format("<{}>", id);
+  Check(status, error, fmt::format("token {}", id));
   return std::string(piece, size);
 }
 
