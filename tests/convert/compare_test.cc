@@ -17,6 +17,7 @@
 #include "tools/convert/convert.h"
 #include "tools/convert/description.h"
 #include "tools/convert/loaded_blob.h"
+#include "tools/measure/synthetic_batch.h"
 #include "tools/model/aligned_memory.h"
 
 namespace fovea::tools {
@@ -114,6 +115,40 @@ TEST(CompareRows, OneLargeChannelDoesNotHideTheRest) {
   for (const OutputReport& output : reference.Compare(changed(0))) {
     EXPECT_NEAR(output.lowest_scaled_cosine, 1, 1e-9) << output.name;
   }
+}
+
+// The sample and the channel that lose most are named.
+TEST(CompareRows, NamesTheWorstSampleAndChannel) {
+  ConvertOptions options;
+  options.input = test::InSource("tests/data/hf/bert");
+  ConvertReport report;
+  const LoadedBlob blob(BuildBlob(Describe(options), options, report), "bert");
+  const ProgramOutputs run = OutputsBy(blob.model, 1);
+  const Reference reference(blob.model, run, 0, options);
+  ASSERT_EQ(reference.lengths().size(), 4u);
+  // Channel 5 of the rows of the third sample has the other sign.
+  const uint32_t first = reference.lengths()[0] + reference.lengths()[1];
+  const ProgramOutputs changed = [&](uint32_t program, const Batch& batch) {
+    std::vector<Matrix> outputs = run(program, batch);
+    for (uint32_t row = first; row < first + reference.lengths()[2]; ++row) {
+      outputs[0].values[row * outputs[0].width + 5] *= -1;
+    }
+    return outputs;
+  };
+  const OutputReport output = reference.Compare(changed)[0];
+  EXPECT_EQ(output.name, "last_hidden_state");
+  EXPECT_EQ(output.worst_sample, 2u);
+  EXPECT_EQ(output.worst_channel, 5u);
+  const Matrix exact = run(0, SyntheticBatch(blob.model, 0, reference.lengths()))[0];
+  double squares = 0, errors = 0;
+  for (uint32_t row = 0; row < exact.rows; ++row) {
+    const double value = exact.Row(row)[5];
+    squares += value * value;
+    if (row >= first && row < first + reference.lengths()[2]) errors += 4 * value * value;
+  }
+  EXPECT_NEAR(output.worst_channel_error, sqrt(errors / squares), 1e-6);
+  const OutputReport same = reference.Compare(run)[0];
+  EXPECT_EQ(same.worst_channel_error, 0);
 }
 
 TEST(CompareRows, NumbersThatAreNoneAreFarFromAll) {

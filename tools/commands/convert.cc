@@ -72,6 +72,9 @@ OrderedJson ToJson(const ConvertReport& report, const std::string& output) {
                        {"mean_cosine", o.mean_cosine},
                        {"lowest_scaled_cosine", o.lowest_scaled_cosine},
                        {"mean_scaled_cosine", o.mean_scaled_cosine},
+                       {"worst_sample", o.worst_sample ? OrderedJson(*o.worst_sample) : OrderedJson()},
+                       {"worst_channel", o.worst_channel},
+                       {"worst_channel_error", o.worst_channel_error},
                        {"max_abs_difference", o.max_abs_difference},
                        {"max_abs", o.max_abs}});
   }
@@ -204,11 +207,18 @@ void Print(std::ostream& out, const ConvertReport& report, const ConvertOptions&
                        Printable(most->weight));
   }
   if (!report.outputs.empty()) {
-    out << fmt::format("\nAgainst f32 weights, {} samples\n", report.sample_lengths.size());
+    out << fmt::format(
+        "\nAgainst f32 weights, {} samples; cosines of rows with channels as they are, and scaled equally\n",
+        report.sample_lengths.size());
+    out << fmt::format("  {:<24} {:>8} {:>8}  {:>8} {:>8}  worst sample  worst channel    largest difference\n",
+                       "output", "mean", "lowest", "mean", "lowest");
     for (const OutputReport& o : report.outputs) {
-      out << fmt::format("  {:<24} lowest cosine {:.6f}, {:.6f} with channels scaled equally  ", Printable(o.name),
-                         o.lowest_cosine, o.lowest_scaled_cosine)
-          << fmt::format("largest difference {:.3g} of {:.3g}\n", o.max_abs_difference, o.max_abs);
+      const std::string channel =
+          o.worst_channel_error == 0 ? "-" : fmt::format("{}: {:.2g} %", o.worst_channel, 100 * o.worst_channel_error);
+      out << fmt::format("  {:<24} {:.6f} {:.6f}  {:.6f} {:.6f}  {:>12}  {:<15}  {:.3g} of {:.3g}\n", Printable(o.name),
+                         o.mean_cosine, o.lowest_cosine, o.mean_scaled_cosine, o.lowest_scaled_cosine,
+                         o.worst_sample ? std::to_string(*o.worst_sample + 1) : "-", channel, o.max_abs_difference,
+                         o.max_abs);
     }
   }
   if (!report.lengths.empty()) {

@@ -72,19 +72,54 @@ std::vector<float> Scaled(const float* row, const std::vector<double>& scales) {
   return scaled;
 }
 
-void CompareScaled(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+// The sample that an output's row is computed from: rows are the tokens of each sample in turn, or one for each.
+std::optional<uint32_t> SampleOf(uint32_t row, uint32_t rows, const std::vector<uint32_t>& lengths) {
+  if (rows == lengths.size()) return row;
+  uint64_t end = 0;
+  std::optional<uint32_t> found;
+  for (uint32_t i = 0; i < lengths.size(); ++i) {
+    end += lengths[i];
+    if (!found && row < end) found = i;
+  }
+  return end == rows ? found : std::nullopt;
+}
+
+// The channel whose difference is largest compared with its own size, which a cosine of whole rows hides if another
+// channel is far larger.
+void CompareChannels(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+  for (uint32_t i = 0; i < exact.width; ++i) {
+    double squares = 0, errors = 0;
+    for (uint32_t row = 0; row < exact.rows; ++row) {
+      const double value = exact.Row(row)[i], error = value - stored.Row(row)[i];
+      squares += value * value;
+      errors += error * error;
+    }
+    const double error = squares == 0 ? 0 : sqrt(errors / squares);
+    if (error <= report.worst_channel_error) continue;
+    report.worst_channel = i;
+    report.worst_channel_error = error;
+  }
+}
+
+void CompareScaled(const Matrix& exact, const Matrix& stored, const std::vector<uint32_t>& lengths,
+                   OutputReport& report) {
   const std::vector<double> scales = ScalesOf(exact);
   double sum = 0;
   for (uint32_t row = 0; row < exact.rows; ++row) {
     const std::vector<float> a = Scaled(exact.Row(row), scales), b = Scaled(stored.Row(row), scales);
     const double cosine = Cosine(a.data(), b.data(), a.size());
-    report.lowest_scaled_cosine = std::min(report.lowest_scaled_cosine, cosine);
+    if (cosine < report.lowest_scaled_cosine) {
+      report.lowest_scaled_cosine = cosine;
+      report.worst_sample = SampleOf(row, exact.rows, lengths);
+    }
     sum += cosine;
   }
   if (exact.rows != 0) report.mean_scaled_cosine = sum / exact.rows;
 }
 
-void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report) {
+// `lengths`: rows of each sample.
+void CompareRows(const Matrix& exact, const Matrix& stored, const std::vector<uint32_t>& lengths,
+                 OutputReport& report) {
   if (stored.rows != exact.rows) {  // the two select different rows
     report.lowest_cosine = report.mean_cosine = report.lowest_scaled_cosine = report.mean_scaled_cosine = 0;
     return;
@@ -103,7 +138,8 @@ void CompareRows(const Matrix& exact, const Matrix& stored, OutputReport& report
     report.lowest_scaled_cosine = report.lowest_cosine;
     report.mean_scaled_cosine = report.mean_cosine;
   } else {
-    CompareScaled(exact, stored, report);
+    CompareScaled(exact, stored, lengths, report);
+    CompareChannels(exact, stored, report);
   }
   for (size_t i = 0; i < exact.values.size(); ++i) {
     report.max_abs = std::max(report.max_abs, static_cast<double>(fabsf(exact.values[i])));
@@ -125,7 +161,7 @@ LengthReport CompareAt(uint32_t rows, const Model& before, const Model& after, u
   LengthReport report = {rows, turns.first_median(), turns.second_median(), {}};
   const uint32_t output = OutputsOf(before, 0).front();
   report.output = {before.Program(0).name, before.Value(0, output).name};
-  CompareRows(was.Output(output), is.Output(OutputsOf(after, 0).front()), report.output);
+  CompareRows(was.Output(output), is.Output(OutputsOf(after, 0).front()), {rows}, report.output);
   return report;
 }
 
@@ -178,7 +214,7 @@ Reference::Reference(const Model& outline, const ProgramOutputs& exact, uint32_t
 std::vector<OutputReport> Reference::Compare(const ProgramOutputs& stored) const {
   const std::vector<Matrix> outputs = stored(program_, batch_);
   std::vector<OutputReport> reports = names_;
-  for (size_t i = 0; i < reports.size(); ++i) CompareRows(outputs_[i], outputs[i], reports[i]);
+  for (size_t i = 0; i < reports.size(); ++i) CompareRows(outputs_[i], outputs[i], lengths(), reports[i]);
   return reports;
 }
 

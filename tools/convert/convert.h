@@ -86,6 +86,10 @@ struct OutputReport {
   // that is far larger than the rest dominates the cosine and hides the loss of the rest.
   double lowest_scaled_cosine = 1;
   double mean_scaled_cosine = 1;
+  std::optional<uint32_t> worst_sample =
+      {};                          // whose row has lowest_scaled_cosine; nothing if rows are not of one sample
+  uint32_t worst_channel = 0;      // column with the largest error
+  double worst_channel_error = 0;  // RMS of its difference, divided by its RMS in the f32 model
   double max_abs_difference = 0;
   double max_abs = 0;  // in the f32 model
 };
