@@ -1,4 +1,4 @@
-// What a conversion did with the files of a published model: the table that `fovea convert` prints.
+// Facts found in the files of a published model and reported by the conversion: the table of `fovea convert`.
 #ifndef FOVEA_TOOLS_CONVERT_FINDINGS_H_
 #define FOVEA_TOOLS_CONVERT_FINDINGS_H_
 

@@ -39,7 +39,8 @@ class Weights {
   void AddFile(const std::string& path, const std::string& prefix = "");
   // Adds a constant read from a file of another kind.
   void AddStored(const std::string& name, const Constant& constant);
-  // Marks stored tensors whose names match as known to change no result, as an architecture's comment or the user says.
+  // Marks stored tensors whose names match as known to change no result: a buffer of the original, or one that the user
+  // names.
   // A * in the pattern matches any characters. They are neither used nor reported as unused.
   void Ignore(const std::string& pattern);
   // Removes the prefix from names, unless the rest is already a name.
@@ -56,7 +57,7 @@ class Weights {
   // Names in files, and names that were added.
   std::vector<std::string> Stored() const;
   std::vector<std::string> Computed() const;
-  // Names that were never requested, without those that are ignored.
+  // Names that were never requested; ignored ones are left out.
   std::vector<std::string> Unused() const;
 
  private:

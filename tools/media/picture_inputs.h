@@ -56,7 +56,7 @@ class PictureBatch {
 struct PictureRun {
   uint32_t program = 0;
   std::vector<size_t> which;         // indices of the images, in the order of the session's rows
-  std::vector<Extent> sizes;         // of these images, as they are stored
+  std::vector<Extent> sizes;         // original sizes of these images
   std::unique_ptr<Session> session;  // has run
 };
 std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,

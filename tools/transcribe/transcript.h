@@ -50,7 +50,7 @@ class TranscriptWriter {
   OrderedJson list_ = OrderedJson::array();
   bool begun_ = false;       // lines of a file were written
   bool written_ = false;     // text without times: something was written
-  size_t number_ = 0;        // of the last subtitle
+  size_t number_ = 0;        // number of the last subtitle
   std::string blanks_ = "";  // text without times: spaces that are written only in front of more text
 };
 
