@@ -45,6 +45,7 @@ const std::vector<Kind>& Kinds() {
        {{"model.bin"}, {"vocabulary.*", "shared_vocabulary.*", "source_vocabulary.*"}},
        "convert the model that it was made from (of faster-whisper-NAME: openai/whisper-NAME)",
        true},
+      {"a Kokoro voice", {{"kokoro-*.pth"}}, "speech synthesis has no architecture here", true},
       {"a NeMo archive",
        {{"*.nemo"}},
        "it has no architecture here; look for a repository of the model in the format of transformers"},

@@ -85,11 +85,13 @@ Found FindShards(const std::string& directory, const std::set<std::string>& name
   return {};
 }
 
-std::vector<std::string> ShardsIn(const std::string& index) {
+// The files that an index lists, and the tensors.
+std::vector<std::string> ShardsIn(const std::string& index, std::vector<std::string>& tensors) {
   const Json json = ReadJson(index);
   std::set<std::string> names;
   for (const auto& [tensor, file] : JsonView(json, index)["weight_map"].Object().items()) {
     names.insert(Text(file, fmt::format("{}: weight_map.{}", index, tensor)));
+    tensors.push_back(tensor);
   }
   for (const std::string& name : names) {
     if (name.find('/') != std::string::npos) Fail("{}: {} is not a file beside it", index, name);
@@ -177,9 +179,17 @@ void AddWeightFiles(const std::string& directory, const std::string& prefix, Wei
       AddTensors(path, prefix, weights, findings);
       continue;
     }
-    for (const std::string& shard : ShardsIn(path)) {
+    std::vector<std::string> listed, missing;
+    for (const std::string& shard : ShardsIn(path, listed)) {
       AddTensors((fs::path(directory) / shard).string(), prefix, weights, findings);
     }
+    for (const std::string& tensor : listed) {
+      const bool renamed = EndsWith(tensor, "LayerNorm.gamma") || EndsWith(tensor, "LayerNorm.beta");
+      if (!renamed && !weights.Has(prefix + tensor)) missing.push_back(tensor);
+    }
+    if (missing.empty()) continue;
+    findings.push_back({Topic::kFiles, fmt::format("{} lists {} tensors that no shard has, such as {}", name,
+                                                   missing.size(), missing[0])});
   }
   if (StartsWith(found.files[0], "consolidated")) RenameMistralTensors(directory, prefix, weights);
   for (const char* usual : kUsual) {
