@@ -10,6 +10,7 @@
 #include "tools/convert/published/adapter.h"
 #include "tools/convert/published/config_file.h"
 #include "tools/convert/published/kinds.h"
+#include "tools/convert/published/timm.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/convert/published/wrapper_prefix.h"
 #include "tools/convert/variant.h"
@@ -177,6 +178,7 @@ Description DescribeDirectory(const std::string& directory, const Reading& readi
   if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
     return DescribeSentenceTransformer(directory, reading);
   if (!fs::exists(fs::path(directory) / "config.json")) FailWithoutConfig(directory);
+  if (IsTimm(directory)) return DescribeTimm(directory, reading);
   return DescribeTransformer(directory, reading);
 }
 
