@@ -31,6 +31,7 @@ TOOL_LAYERS = [
     ["tools/generate", "tools/measure", "tools/prediction"],
     ["tools/media", "tools/tensors", "tools/text"],
     ["tools/model"],
+    ["tools/torch"],
     ["tools/blob", "tools/gguf", "tools/image", "tools/safetensors", "tools/sound"],
     ["tools/base"],
 ]

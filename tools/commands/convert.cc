@@ -424,6 +424,11 @@ void AddConvert(Command app, Console* console) {
                    "architecture does not use is an error")
       .Placeholder("PATTERN");
   input
+      .Add("--adapter", &options.adapter,
+           "Merge the LoRA adapter of this directory (adapter_config.json, adapter_model.safetensors)\n"
+           "into the weights")
+      .Placeholder("DIR");
+  input
       .AddRepeated("--image-size", &options.image_sizes,
                    "Height and width of images, if not as configured; a program for each")
       .Placeholder("HxW");

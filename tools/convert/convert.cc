@@ -19,6 +19,7 @@
 #include "tools/convert/laid_pattern.h"
 #include "tools/convert/loaded_blob.h"
 #include "tools/convert/mixed_precision.h"
+#include "tools/convert/published/kinds.h"
 #include "tools/convert/resolve.h"
 #include "tools/convert/staged_model.h"
 #include "tools/convert/text/build.h"
@@ -208,6 +209,7 @@ Description Describe(const ConvertOptions& options) {
     for (const auto& [key, value] : ChatMetadataIn(options.input)) description.SetMetadata(key, value);
     return description;
   }
+  RefuseOtherInputs(options.input);
   if (!options.image_sizes.empty()) Fail("--image-size is only for model directories; leave it out");
   if (!options.family.empty()) Fail("--as is only for model directories; leave it out");
   if (!options.ignored.empty()) Fail("--ignore is only for model directories; leave it out");

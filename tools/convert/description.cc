@@ -23,7 +23,8 @@ std::vector<std::string> LeftOut(const Description& description) {
   for (const std::string& name : names) {
     const bool matters = std::any_of(description.must_use.begin(), description.must_use.end(),
                                      [&](const std::string& start) { return StartsWith(name, start); });
-    if (matters && !IsBuffer(name)) Fail("tensor {} is not used by this architecture", name);
+    if (matters && !IsBuffer(name))
+      Fail("tensor {} is not used by this architecture; --ignore '{}' leaves it out", name, name);
   }
   return names;
 }

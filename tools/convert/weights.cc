@@ -40,24 +40,21 @@ bool Matches(const std::string& name, const std::string& pattern) {
   return pattern.find_first_not_of('*', in) == std::string::npos;
 }
 
-// As a matrix: the first dimension is the rows; dimensions of 1 are dropped.
-Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shared_ptr<const SafetensorsReader> file) {
-  if (stored.bytes == 0) Fail("tensor {}: {} is empty", name, ShapeText(stored.shape));
-  std::vector<uint64_t> shape = stored.shape;
+// As a matrix: the first dimension is the rows; dimensions of 1 are dropped. The reader has checked the product.
+Constant MatrixOf(const std::string& name, const std::vector<uint64_t>& stored,
+                  std::function<std::vector<float>()> load) {
+  if (std::find(stored.begin(), stored.end(), 0u) != stored.end()) {
+    Fail("tensor {}: {} is empty", name, ShapeText(stored));
+  }
+  std::vector<uint64_t> shape = stored;
   while (shape.size() > 2 && std::find(shape.begin(), shape.end(), 1u) != shape.end()) {
     shape.erase(std::find(shape.begin(), shape.end(), 1u));
   }
   while (shape.size() < 2) shape.insert(shape.begin(), 1);
-  uint64_t width = 1;  // a convolution filter is one row; the reader has checked the product of all dimensions
+  uint64_t width = 1;  // a convolution filter is one row
   for (size_t i = 1; i < shape.size(); ++i) width *= shape[i];
-  if (shape[0] > UINT32_MAX || width > UINT32_MAX) {
-    Fail("tensor {}: {} is too large", name, ShapeText(stored.shape));
-  }
-  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width), [&stored, file = std::move(file)] {
-            std::vector<float> values = ToFloats(stored);
-            file->Forget(stored);
-            return values;
-          }};
+  if (shape[0] > UINT32_MAX || width > UINT32_MAX) Fail("tensor {}: {} is too large", name, ShapeText(stored));
+  return {static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(width), std::move(load)};
 }
 
 }  // namespace
@@ -65,15 +62,39 @@ Constant MatrixOf(const std::string& name, const StoredTensor& stored, std::shar
 void Weights::AddFile(const std::string& path, const std::string& prefix) {
   const auto file = std::make_shared<const SafetensorsReader>(path);
   for (const auto& [stored_name, tensor] : file->tensors()) {
-    const std::string name = prefix + ModernName(stored_name);
-    const auto matrix = [name, &stored = tensor, file] { return MatrixOf(name, stored, file); };
-    if (!stored_.emplace(name, matrix).second) Fail("{}: tensor {} occurs twice", path, name);
-    most_computed_ += kComputedPerStored * tensor.count();
+    const std::string name = prefix + stored_name;
+    if (stored_.count(ModernName(name)) != 0) Fail("{}: tensor {} occurs twice", path, name);
+    AddTensor(name, tensor.shape, [&stored = tensor, file] {
+      std::vector<float> values = ToFloats(stored);
+      file->Forget(stored);
+      return values;
+    });
   }
 }
 
+void Weights::AddTensor(const std::string& stored_name, const std::vector<uint64_t>& shape,
+                        std::function<std::vector<float>()> load) {
+  const std::string name = ModernName(stored_name);
+  uint64_t count = 1;
+  for (const uint64_t dimension : shape) count *= dimension;
+  AddMade(name, [name, shape, load = std::move(load)] { return MatrixOf(name, shape, load); });
+  most_computed_ += kComputedPerStored * count;
+}
+
+void Weights::AddMade(const std::string& name, std::function<Constant()> make) {
+  if (!stored_.emplace(name, std::move(make)).second) Fail("tensor {} occurs twice", name);
+}
+
+std::function<Constant()> Weights::Take(const std::string& name) {
+  const auto found = stored_.find(name);
+  if (found == stored_.end()) Fail("no tensor {}", name);
+  std::function<Constant()> make = std::move(found->second);
+  stored_.erase(found);
+  return make;
+}
+
 void Weights::AddStored(const std::string& name, const Constant& constant) {
-  if (!stored_.emplace(name, [constant] { return constant; }).second) Fail("tensor {} occurs twice", name);
+  AddMade(name, [constant] { return constant; });
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
 }
 

@@ -39,6 +39,11 @@ class Weights {
   void AddFile(const std::string& path, const std::string& prefix = "");
   // Adds a constant read from a file of another kind.
   void AddStored(const std::string& name, const Constant& constant);
+  // Adds a tensor of any file by its shape there, as AddFile does. `load` reads its values, row by row.
+  void AddTensor(const std::string& name, const std::vector<uint64_t>& shape, std::function<std::vector<float>()> load);
+  // Removes a stored tensor, to be added in another form; `Add` below is for what is computed from several.
+  std::function<Constant()> Take(const std::string& name);
+  void AddMade(const std::string& name, std::function<Constant()> make);
   // Marks stored tensors whose names match as known to change no result: a buffer of the original, or one that the user
   // names.
   // A * in the pattern matches any characters. They are neither used nor reported as unused.

@@ -23,14 +23,21 @@ struct TypeInfo {
   uint32_t bytes;
 };
 constexpr TypeInfo kTypes[] = {
-    {ElementType::kF64, "F64", 8},   {ElementType::kF32, "F32", 4}, {ElementType::kF16, "F16", 2},
-    {ElementType::kBF16, "BF16", 2}, {ElementType::kI64, "I64", 8}, {ElementType::kI32, "I32", 4},
-    {ElementType::kI16, "I16", 2},   {ElementType::kU8, "U8", 1},   {ElementType::kI8, "I8", 1},
-    {ElementType::kBool, "BOOL", 1},
+    {ElementType::kF64, "F64", 8},   {ElementType::kF32, "F32", 4},        {ElementType::kF16, "F16", 2},
+    {ElementType::kBF16, "BF16", 2}, {ElementType::kI64, "I64", 8},        {ElementType::kI32, "I32", 4},
+    {ElementType::kI16, "I16", 2},   {ElementType::kU8, "U8", 1},          {ElementType::kI8, "I8", 1},
+    {ElementType::kBool, "BOOL", 1}, {ElementType::kU16, "U16", 2},        {ElementType::kU32, "U32", 4},
+    {ElementType::kU64, "U64", 8},   {ElementType::kF8E4M3, "F8_E4M3", 1}, {ElementType::kF8E5M2, "F8_E5M2", 1},
 };
 
 const TypeInfo& Info(ElementType type) {
   return *std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeInfo& i) { return i.type == type; });
+}
+
+std::string SupportedTypes() {
+  std::string names;
+  for (const TypeInfo& info : kTypes) names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
+  return names + " are";
 }
 
 Json ParseHeader(const uint8_t* begin, uint64_t size, const std::string& where) {
@@ -52,7 +59,8 @@ StoredTensor ParseEntry(const std::string& name, const Json& entry, const uint8_
   const std::string type = entry["dtype"];
   const auto info =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeInfo& i) { return type == i.name; });
-  if (info == std::end(kTypes)) Fail("{}: tensor {}: element type {} is not supported", where, name, type);
+  if (info == std::end(kTypes))
+    Fail("{}: tensor {}: element type {} is not supported; {}", where, name, type, SupportedTypes());
   tensor.type = info->type;
 
   const uint64_t begin = static_cast<uint64_t>(WholeNumber(entry["data_offsets"][0], part("data_offsets"), kAny));
@@ -79,6 +87,13 @@ T Load(const uint8_t* data) {
   T value;
   memcpy(&value, data, sizeof(T));
   return value;
+}
+
+float FromF8E4M3(uint8_t bits) {
+  const uint32_t sign = (bits & 0x80u) << 24, exponent = bits >> 3 & 15, fraction = bits & 7;
+  if (exponent == 15 && fraction == 7) return FloatOf(sign | 0x7fc00000);
+  if (exponent == 0) return FloatOf(sign | BitsOf(static_cast<float>(fraction) * 0x1p-9f));
+  return FloatOf(sign | (exponent + 120) << 23 | fraction << 20);
 }
 
 // Calls `use` with element i in its stored type.
@@ -117,6 +132,21 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
     case ElementType::kBool:
       for (uint64_t i = 0; i < count; ++i) use(i, static_cast<uint8_t>(p[i] != 0));
       break;
+    case ElementType::kU16:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint16_t>(p + 2 * i));
+      break;
+    case ElementType::kU32:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint32_t>(p + 4 * i));
+      break;
+    case ElementType::kU64:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint64_t>(p + 8 * i));
+      break;
+    case ElementType::kF8E4M3:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromF8E4M3(p[i]));
+      break;
+    case ElementType::kF8E5M2:  // the upper half of an f16
+      for (uint64_t i = 0; i < count; ++i) use(i, FromHalf(static_cast<uint16_t>(p[i] << 8)));
+      break;
   }
 }
 
@@ -136,10 +166,8 @@ std::vector<float> ToFloats(const StoredTensor& tensor) {
 }
 
 std::vector<int64_t> ToIntegers(const StoredTensor& tensor) {
-  if (tensor.type == ElementType::kF64 || tensor.type == ElementType::kF32 || tensor.type == ElementType::kF16 ||
-      tensor.type == ElementType::kBF16) {
-    Fail("expected whole numbers, found {}", ElementName(tensor.type));
-  }
+  const std::string name = ElementName(tensor.type);
+  if (name[0] == 'F' || name == "BF16") Fail("expected whole numbers, found {}", name);
   std::vector<int64_t> values(tensor.count());
   ForEach(tensor, [&](uint64_t i, auto value) { values[i] = static_cast<int64_t>(value); });
   return values;
@@ -187,6 +215,7 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
   }
   for (const std::string& name : names) {
     const std::string file = fs::path(path).parent_path() / name;
+    if (names.size() > 1 && !fs::exists(file)) Fail("{}: lists {}, which is not beside it; download it", path, name);
     files_.push_back(std::make_unique<MappedFile>(file));
     for (auto& [tensor, stored] : ParseSafetensors(files_.back()->data(), files_.back()->size(), file)) {
       if (!tensors_.emplace(tensor, stored).second) Fail("{}: tensor {} is in two files", path, tensor);

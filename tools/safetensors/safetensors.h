@@ -13,7 +13,23 @@
 
 namespace fovea::tools {
 
-enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kU8, kI8, kBool };
+enum class ElementType {
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kI64,
+  kI32,
+  kI16,
+  kU8,
+  kI8,
+  kBool,
+  kU16,
+  kU32,
+  kU64,
+  kF8E4M3,  // as torch.float8_e4m3fn: no infinity
+  kF8E5M2,
+};
 const char* ElementName(ElementType type);
 uint32_t ElementBytes(ElementType type);
 

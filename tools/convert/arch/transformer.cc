@@ -7,8 +7,12 @@
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
+#include "tools/convert/published/adapter.h"
 #include "tools/convert/published/config_file.h"
+#include "tools/convert/published/kinds.h"
+#include "tools/convert/published/timm.h"
 #include "tools/convert/published/weight_files.h"
+#include "tools/convert/published/wrapper_prefix.h"
 #include "tools/convert/variant.h"
 
 namespace fovea::tools {
@@ -105,7 +109,11 @@ Description DescribeTransformer(const std::string& directory, const Reading& rea
     AddWeightFiles(directory, "", weights, found);
     for (const std::string& pattern : reading.ignored) weights.Ignore(pattern);
   };
-  Description description = DescribeModel(config, directory, add, reading);
+  Description description = DescribeUnwrapped(config, directory, add, reading);
+  if (reading.adapter.empty() && HasAdapter(directory)) {
+    description.warnings.push_back(fmt::format(
+        "adapter_config.json: an adapter is beside the base and was not merged; --adapter {} merges it", directory));
+  }
   description.findings.insert(description.findings.begin(), findings.begin(), findings.end());
   return description;
 }
@@ -166,9 +174,11 @@ Description DescribeModel(const Config& config, const std::string& directory, co
 }
 
 Description DescribeDirectory(const std::string& directory, const Reading& reading) {
+  RefuseOtherKinds(directory);
   if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
     return DescribeSentenceTransformer(directory, reading);
-  if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
+  if (!fs::exists(fs::path(directory) / "config.json")) FailWithoutConfig(directory);
+  if (IsTimm(directory)) return DescribeTimm(directory, reading);
   return DescribeTransformer(directory, reading);
 }
 
