@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tools/base/fail.h"
+#include "tools/base/float8.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"
 #include "tools/safetensors/safetensors.h"
@@ -23,10 +24,11 @@ struct TypeInfo {
   uint32_t bytes;
 };
 constexpr TypeInfo kTypes[] = {
-    {ElementType::kF64, "F64", 8},   {ElementType::kF32, "F32", 4}, {ElementType::kF16, "F16", 2},
-    {ElementType::kBF16, "BF16", 2}, {ElementType::kI64, "I64", 8}, {ElementType::kI32, "I32", 4},
-    {ElementType::kI16, "I16", 2},   {ElementType::kU8, "U8", 1},   {ElementType::kI8, "I8", 1},
-    {ElementType::kBool, "BOOL", 1},
+    {ElementType::kF64, "F64", 8},        {ElementType::kF32, "F32", 4},        {ElementType::kF16, "F16", 2},
+    {ElementType::kBF16, "BF16", 2},      {ElementType::kF8E4M3, "F8_E4M3", 1}, {ElementType::kF8E5M2, "F8_E5M2", 1},
+    {ElementType::kF8E8M0, "F8_E8M0", 1}, {ElementType::kI64, "I64", 8},        {ElementType::kI32, "I32", 4},
+    {ElementType::kI16, "I16", 2},        {ElementType::kU32, "U32", 4},        {ElementType::kU16, "U16", 2},
+    {ElementType::kU8, "U8", 1},          {ElementType::kI8, "I8", 1},          {ElementType::kBool, "BOOL", 1},
 };
 
 const TypeInfo& Info(ElementType type) {
@@ -99,6 +101,15 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
     case ElementType::kBF16:
       for (uint64_t i = 0; i < count; ++i) use(i, FromBf16(Load<uint16_t>(p + 2 * i)));
       break;
+    case ElementType::kF8E4M3:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE4M3(p[i]));
+      break;
+    case ElementType::kF8E5M2:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE5M2(p[i]));
+      break;
+    case ElementType::kF8E8M0:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE8M0(p[i]));
+      break;
     case ElementType::kI64:
       for (uint64_t i = 0; i < count; ++i) use(i, Load<int64_t>(p + 8 * i));
       break;
@@ -107,6 +118,12 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
       break;
     case ElementType::kI16:
       for (uint64_t i = 0; i < count; ++i) use(i, Load<int16_t>(p + 2 * i));
+      break;
+    case ElementType::kU32:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint32_t>(p + 4 * i));
+      break;
+    case ElementType::kU16:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint16_t>(p + 2 * i));
       break;
     case ElementType::kU8:
       for (uint64_t i = 0; i < count; ++i) use(i, p[i]);
@@ -136,8 +153,9 @@ std::vector<float> ToFloats(const StoredTensor& tensor) {
 }
 
 std::vector<int64_t> ToIntegers(const StoredTensor& tensor) {
-  if (tensor.type == ElementType::kF64 || tensor.type == ElementType::kF32 || tensor.type == ElementType::kF16 ||
-      tensor.type == ElementType::kBF16) {
+  constexpr ElementType kReal[] = {ElementType::kF64,    ElementType::kF32,    ElementType::kF16,   ElementType::kBF16,
+                                   ElementType::kF8E4M3, ElementType::kF8E5M2, ElementType::kF8E8M0};
+  if (std::find(std::begin(kReal), std::end(kReal), tensor.type) != std::end(kReal)) {
     Fail("expected whole numbers, found {}", ElementName(tensor.type));
   }
   std::vector<int64_t> values(tensor.count());

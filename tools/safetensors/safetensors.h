@@ -13,7 +13,24 @@
 
 namespace fovea::tools {
 
-enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kU8, kI8, kBool };
+// F8 types: four exponent and three fraction bits, without infinities; five and two; powers of two.
+enum class ElementType {
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kF8E8M0,
+  kI64,
+  kI32,
+  kI16,
+  kU32,
+  kU16,
+  kU8,
+  kI8,
+  kBool
+};
 const char* ElementName(ElementType type);
 uint32_t ElementBytes(ElementType type);
 
