@@ -68,6 +68,7 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
     const std::string name = prefix + ModernName(stored_name);
     const auto matrix = [name, &stored = tensor, file] { return MatrixOf(name, stored, file); };
     if (!stored_.emplace(name, matrix).second) Fail("{}: tensor {} occurs twice", path, name);
+    raw_[name] = {&tensor, file};
     most_computed_ += kComputedPerStored * tensor.count();
   }
 }
@@ -77,6 +78,16 @@ void Weights::AddStored(const std::string& name, const Constant& constant) {
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
 }
 
+RawTensor Weights::Raw(const std::string& name) const {
+  const auto found = raw_.find(name);
+  return found == raw_.end() ? RawTensor() : found->second;
+}
+
+void Weights::Drop(const std::string& name) {
+  stored_.erase(name);
+  raw_.erase(name);
+}
+
 void Weights::Ignore(const std::string& pattern) { ignored_.push_back(pattern); }
 
 void Weights::DropPrefix(const std::string& prefix) {
@@ -84,6 +95,7 @@ void Weights::DropPrefix(const std::string& prefix) {
     const std::string name = entry->first.substr(prefix.size());
     const auto named = entry++;
     if (name.empty() || stored_.count(name) != 0) continue;
+    raw_.erase(named->first);
     auto node = stored_.extract(named);
     node.key() = name;
     stored_.insert(std::move(node));
