@@ -541,6 +541,12 @@ TEST_F(Mlx, SmallFloats) {
     AddWords("a.weight", {2, 2 * c.bits}, BitString(numbers, c.bits), kU32);
     AddBytes("a.scales", {2, 64 / c.group}, scales);
     ExpectWeight("a.weight", 2, 64, weights);
+    // Two experts of one row each.
+    Remove("a.weight");
+    Remove("a.scales");
+    AddWords("l.mlp.switch_mlp.x.weight", {2, 1, 2 * c.bits}, BitString(numbers, c.bits), kU32);
+    AddBytes("l.mlp.switch_mlp.x.scales", {2, 1, 64 / c.group}, scales);
+    EXPECT_EQ(Read().Get("l.mlp.experts.1.x.weight").load(), std::vector<float>(weights.begin() + 64, weights.end()));
     config_["quantization"]["group_size"] = 64;
     ExpectRefused("in groups of 64 are not what mode");
   }
