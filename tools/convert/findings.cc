@@ -20,6 +20,8 @@ const char* NameOf(Topic topic) {
       return "chat template";
     case Topic::kGeneration:
       return "generation";
+    case Topic::kQuantized:
+      return "quantized";
     case Topic::kTied:
       return "tied heads";
   }

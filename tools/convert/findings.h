@@ -17,6 +17,7 @@ enum class Topic {
   kSpecialTokens,  // tokens before and after texts
   kChatTemplate,
   kGeneration,  // rules of generation: followed, or not supported
+  kQuantized,   // weights that were published quantized: the method, and what became of it
   kTied,        // heads that share the matrix of the embeddings
 };
 

@@ -122,10 +122,27 @@ void ForRows(size_t rows, size_t width, Workers* workers, const Use& use) {
   workers->ForParts(rows, std::max<size_t>(1, kElementsTogether / width), use);
 }
 
+// A scale of which all values of a row are multiples by -127 to 127, as for values that were quantized to eight bits
+// before; 0 if there is none. It is the largest value over its number, or a neighbour: their product was rounded.
+float WholeInt8Scale(const float* row, uint32_t width) {
+  float largest = 0;
+  for (uint32_t i = 0; i < width; ++i) largest = std::max(largest, fabsf(row[i]));
+  for (int whole = 127; whole > 0; --whole) {
+    const float quotient = largest / static_cast<float>(whole);
+    for (const float scale : {quotient, nextafterf(quotient, 0), nextafterf(quotient, FLT_MAX)}) {
+      if (!(scale >= FLT_MIN)) continue;
+      const auto is_whole = [&](float value) { return Steps(value, 1 / scale, -127, 127) * scale == value; };
+      if (std::all_of(row, row + width, is_whole)) return scale;
+    }
+  }
+  return 0;
+}
+
 void EncodeInt8(const std::vector<float>& values, size_t first, size_t end, BlobTensor& tensor) {
   for (size_t r = first; r < end; ++r) {
     const float* row = values.data() + r * tensor.width;
-    const float scale = BestScale(row, nullptr, tensor.width, -127, 127, [](float s) { return s; });
+    float scale = WholeInt8Scale(row, tensor.width);
+    if (scale == 0) scale = BestScale(row, nullptr, tensor.width, -127, 127, [](float s) { return s; });
     memcpy(tensor.scales.data() + 4 * r, &scale, 4);
     for (uint64_t i = 0; i < tensor.width; ++i) {
       tensor.data[r * tensor.width + i] = static_cast<uint8_t>(static_cast<int>(Steps(row[i], 1 / scale, -127, 127)));

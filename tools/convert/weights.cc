@@ -69,6 +69,7 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
       file->Forget(stored);
       return values;
     });
+    raw_[ModernName(name)] = {&tensor, file};
   }
 }
 
@@ -90,12 +91,23 @@ std::function<Constant()> Weights::Take(const std::string& name) {
   if (found == stored_.end()) Fail("no tensor {}", name);
   std::function<Constant()> make = std::move(found->second);
   stored_.erase(found);
+  raw_.erase(name);
   return make;
 }
 
 void Weights::AddStored(const std::string& name, const Constant& constant) {
   AddMade(name, [constant] { return constant; });
   most_computed_ += kComputedPerStored * constant.rows * constant.width;
+}
+
+RawTensor Weights::Raw(const std::string& name) const {
+  const auto found = raw_.find(name);
+  return found == raw_.end() ? RawTensor() : found->second;
+}
+
+void Weights::Drop(const std::string& name) {
+  stored_.erase(name);
+  raw_.erase(name);
 }
 
 void Weights::Ignore(const std::string& pattern) { ignored_.push_back(pattern); }
@@ -105,6 +117,7 @@ void Weights::DropPrefix(const std::string& prefix) {
     const std::string name = entry->first.substr(prefix.size());
     const auto named = entry++;
     if (name.empty() || stored_.count(name) != 0) continue;
+    raw_.erase(named->first);
     auto node = stored_.extract(named);
     node.key() = name;
     stored_.insert(std::move(node));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tools/base/fail.h"
+#include "tools/base/float8.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"
 #include "tools/safetensors/safetensors.h"
@@ -23,11 +24,12 @@ struct TypeInfo {
   uint32_t bytes;
 };
 constexpr TypeInfo kTypes[] = {
-    {ElementType::kF64, "F64", 8},   {ElementType::kF32, "F32", 4},        {ElementType::kF16, "F16", 2},
-    {ElementType::kBF16, "BF16", 2}, {ElementType::kI64, "I64", 8},        {ElementType::kI32, "I32", 4},
-    {ElementType::kI16, "I16", 2},   {ElementType::kU8, "U8", 1},          {ElementType::kI8, "I8", 1},
-    {ElementType::kBool, "BOOL", 1}, {ElementType::kU16, "U16", 2},        {ElementType::kU32, "U32", 4},
-    {ElementType::kU64, "U64", 8},   {ElementType::kF8E4M3, "F8_E4M3", 1}, {ElementType::kF8E5M2, "F8_E5M2", 1},
+    {ElementType::kF64, "F64", 8},        {ElementType::kF32, "F32", 4},        {ElementType::kF16, "F16", 2},
+    {ElementType::kBF16, "BF16", 2},      {ElementType::kF8E4M3, "F8_E4M3", 1}, {ElementType::kF8E5M2, "F8_E5M2", 1},
+    {ElementType::kF8E8M0, "F8_E8M0", 1}, {ElementType::kI64, "I64", 8},        {ElementType::kI32, "I32", 4},
+    {ElementType::kI16, "I16", 2},        {ElementType::kI8, "I8", 1},          {ElementType::kU64, "U64", 8},
+    {ElementType::kU32, "U32", 4},        {ElementType::kU16, "U16", 2},        {ElementType::kU8, "U8", 1},
+    {ElementType::kBool, "BOOL", 1},
 };
 
 const TypeInfo& Info(ElementType type) {
@@ -89,13 +91,6 @@ T Load(const uint8_t* data) {
   return value;
 }
 
-float FromF8E4M3(uint8_t bits) {
-  const uint32_t sign = (bits & 0x80u) << 24, exponent = bits >> 3 & 15, fraction = bits & 7;
-  if (exponent == 15 && fraction == 7) return FloatOf(sign | 0x7fc00000);
-  if (exponent == 0) return FloatOf(sign | BitsOf(static_cast<float>(fraction) * 0x1p-9f));
-  return FloatOf(sign | (exponent + 120) << 23 | fraction << 20);
-}
-
 // Calls `use` with element i in its stored type.
 template <typename Use>
 void ForEach(const StoredTensor& tensor, const Use& use) {
@@ -114,6 +109,15 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
     case ElementType::kBF16:
       for (uint64_t i = 0; i < count; ++i) use(i, FromBf16(Load<uint16_t>(p + 2 * i)));
       break;
+    case ElementType::kF8E4M3:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE4M3(p[i]));
+      break;
+    case ElementType::kF8E5M2:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE5M2(p[i]));
+      break;
+    case ElementType::kF8E8M0:
+      for (uint64_t i = 0; i < count; ++i) use(i, FromE8M0(p[i]));
+      break;
     case ElementType::kI64:
       for (uint64_t i = 0; i < count; ++i) use(i, Load<int64_t>(p + 8 * i));
       break;
@@ -122,6 +126,12 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
       break;
     case ElementType::kI16:
       for (uint64_t i = 0; i < count; ++i) use(i, Load<int16_t>(p + 2 * i));
+      break;
+    case ElementType::kU32:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint32_t>(p + 4 * i));
+      break;
+    case ElementType::kU16:
+      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint16_t>(p + 2 * i));
       break;
     case ElementType::kU8:
       for (uint64_t i = 0; i < count; ++i) use(i, p[i]);
@@ -132,20 +142,8 @@ void ForEach(const StoredTensor& tensor, const Use& use) {
     case ElementType::kBool:
       for (uint64_t i = 0; i < count; ++i) use(i, static_cast<uint8_t>(p[i] != 0));
       break;
-    case ElementType::kU16:
-      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint16_t>(p + 2 * i));
-      break;
-    case ElementType::kU32:
-      for (uint64_t i = 0; i < count; ++i) use(i, Load<uint32_t>(p + 4 * i));
-      break;
     case ElementType::kU64:
       for (uint64_t i = 0; i < count; ++i) use(i, Load<uint64_t>(p + 8 * i));
-      break;
-    case ElementType::kF8E4M3:
-      for (uint64_t i = 0; i < count; ++i) use(i, FromF8E4M3(p[i]));
-      break;
-    case ElementType::kF8E5M2:  // the upper half of an f16
-      for (uint64_t i = 0; i < count; ++i) use(i, FromHalf(static_cast<uint16_t>(p[i] << 8)));
       break;
   }
 }

@@ -13,22 +13,24 @@
 
 namespace fovea::tools {
 
+// F8 types: four exponent and three fraction bits, without infinities (torch.float8_e4m3fn); five and two; powers of two.
 enum class ElementType {
   kF64,
   kF32,
   kF16,
   kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kF8E8M0,
   kI64,
   kI32,
   kI16,
-  kU8,
   kI8,
-  kBool,
-  kU16,
-  kU32,
   kU64,
-  kF8E4M3,  // as torch.float8_e4m3fn: no infinity
-  kF8E5M2,
+  kU32,
+  kU16,
+  kU8,
+  kBool
 };
 const char* ElementName(ElementType type);
 uint32_t ElementBytes(ElementType type);

@@ -10,6 +10,7 @@
 #include "tools/convert/published/adapter.h"
 #include "tools/convert/published/config_file.h"
 #include "tools/convert/published/kinds.h"
+#include "tools/convert/published/quantized.h"
 #include "tools/convert/published/timm.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/convert/published/wrapper_prefix.h"
@@ -75,10 +76,7 @@ Task TaskOrEmbedding(const Config& config, const std::string& wanted) {
 }
 
 void RefuseOtherWeights(const Config& config) {
-  // Architectures find weights in blocks of MXFP4 under other names, or do not find them.
-  const Json& quantization = config.Get("quantization_config");
-  const bool blocks = quantization.is_object() && quantization.value("quant_method", Json()) == "mxfp4";
-  if (!quantization.is_null() && !blocks) Fail("config.json: quantization_config is not supported");
+  RefuseQuantization(config);
   if (!config.Get("pruned_heads").empty()) Fail("config.json: pruned_heads is not supported");
 }
 
@@ -107,6 +105,7 @@ Description DescribeTransformer(const std::string& directory, const Reading& rea
   const Config config = ReadConfigFile(directory, findings);
   const auto add = [&](Weights& weights, Findings& found) {
     AddWeightFiles(directory, "", weights, found);
+    ReadQuantized(config, directory, weights, found);
     for (const std::string& pattern : reading.ignored) weights.Ignore(pattern);
   };
   Description description = DescribeUnwrapped(config, directory, add, reading);
