@@ -115,9 +115,10 @@ enum : uint8_t {
   kTokenSpecial = 1,  // left out when decoding without special tokens
   kTokenControl = 2,  // decodes to nothing (SentencePiece)
   kTokenUnknown = 4,
-  kTokenMask = 8,    // the mask token, a placeholder for a word to predict; the first one counts
-  kTokenByte = 16,   // "<0xE4>": decodes to that byte (kDecodeBytes, kSentencePiece)
-  kTokenWhole = 32,  // kBpe: merging the piece's own text gives exactly the piece
+  kTokenMask = 8,           // the mask token, a placeholder for a word to predict; the first one counts
+  kTokenByte = 16,          // "<0xE4>": decodes to that byte (kDecodeBytes, kSentencePiece)
+  kTokenWhole = 32,         // kBpe: merging the piece's own text gives exactly the piece
+  kTokenFoundUnknown = 64,  // kUnigram: found in a text it is the unknown token; `piece` is only decoded
 };
 
 enum class StepKind : uint32_t {

@@ -40,7 +40,8 @@ class Lattice {
       } else {
         if (in_unknown) AddUnknown(unknown_begin, at, sink);
         in_unknown = false;
-        sink->Add(id, word_, at, end);
+        const bool unknown = (t_.token_flags[id] & kTokenFoundUnknown) != 0;
+        sink->Add(unknown ? t_.header.unknown_id : id, word_, at, end);
       }
       at = end;
     }

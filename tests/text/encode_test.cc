@@ -297,14 +297,14 @@ TEST(ReadTokenizer, RefusesByName) {
   };
   EXPECT_EQ(message(WordPieceJson()), "");
   nlohmann::json json = WordPieceJson();
-  json["normalizer"] = {{"type", "Nmt"}};
-  EXPECT_NE(message(json).find("\"Nmt\""), std::string::npos);
+  json["normalizer"] = {{"type", "ByteLevel"}};
+  EXPECT_NE(message(json).find("\"ByteLevel\""), std::string::npos);
   json = WordPieceJson();
   json["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {{{"type", "UnicodeScripts"}}}}};
   EXPECT_NE(message(json).find("\"UnicodeScripts\""), std::string::npos);
   json = WordPieceJson();
-  json["model"]["type"] = "WordLevel";
-  EXPECT_NE(message(json).find("\"WordLevel\""), std::string::npos);
+  json["model"]["type"] = "WordCount";
+  EXPECT_NE(message(json).find("\"WordCount\""), std::string::npos);
   json = WordPieceJson();
   json["decoder"] = {{"type", "CTC"}};
   EXPECT_NE(message(json).find("\"CTC\""), std::string::npos);

@@ -76,12 +76,17 @@ TEST(Pattern, FindsWhatASearchWithAlternativesFinds) {
   EXPECT_EQ(Cuts("\\p{Lu}\\p{Ll}*|\\P{L}").Show("AbC d1"), "[Ab][C][ ]d[1]");
   EXPECT_EQ(Cuts("[\\x{4e00}-\\u4e10]").Show("\u4e01\u4e11"), "[\u4e01]\u4e11");
   EXPECT_EQ(Cuts("a.").Show("ab a\n"), "[ab] a\n");
+  EXPECT_EQ(Cuts("\\p{Han}+").Show("a\u4e2d\u6587\u3042"), "a[\u4e2d\u6587]\u3042");
+  EXPECT_EQ(Cuts("[\\p{Hiragana}\\p{Katakana}]+|\\P{Latin}").Show("a\u3042\u30a21"), "a[\u3042\u30a2][1]");
+  // Possessive repetition that never has to give back what it took.
+  EXPECT_EQ(Cuts(" ?[^\\sa-z]++[\\r\\n]*|[^\\na-z]?+[a-z]++").Show("!!\n.ab 12"), "[!!\n][.][ab][ 12]");
+  EXPECT_EQ(Cuts("a++|b").Show("aab"), "[aa][b]");
 }
 
 TEST(Pattern, RefusesByName) {
-  const std::vector<const char*> refused = {"(a)\\1",  "a+?",   "a++",    "a*+",         "\\bx",     "(?<=a)b",
-                                            "(?<!a)b", "^a",    "[a&&b]", "[[:alpha:]]", "\\p{Han}", "\\p{",
-                                            "[a",      "(a",    "a)",     "a{3,1}",      "a{1,900}", "*a",
+  const std::vector<const char*> refused = {"(a)\\1",  "a+?",   "a++a",   "(?:a++)b",    "\\bx",         "(?<=a)b",
+                                            "(?<!a)b", "^a",    "[a&&b]", "[[:alpha:]]", "\\p{Tirhuta}", "\\p{",
+                                            "[a",      "(a",    "a)",     "a{3,1}",      "a{1,900}",     "*a",
                                             "(?>a)",   "[z-a]", "\\",     "(?=ab)c",     "\\p{Lx}"};
   for (size_t i = 0; i < refused.size(); i += FewerCases() ? 7 : 1) {
     const char* regex = refused[i];

@@ -1,8 +1,11 @@
 // Chooses the reader for a directory's tokenizer files.
 #include "tools/convert/text/build.h"
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/convert/text/beside_tokenizer_json.h"
+#include "tools/convert/text/language_codes.h"
 #include "tools/convert/text/published_tokens.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/template_by_config.h"
@@ -16,7 +19,8 @@ using std::filesystem::path;
 // Values such as 1e30 mean "no limit".
 uint32_t ConfiguredLength(const JsonView& config) {
   constexpr double kNoLimit = 1e9;
-  const JsonView length = config["model_max_length"];
+  // Older versions of the original library wrote max_len.
+  const JsonView length = config["model_max_length"].IsNull() ? config["max_len"] : config["model_max_length"];
   if (length.IsNull() || (length.json().is_number() && length.json().get<double>() >= kNoLimit)) return 0;
   return length.Number({1, static_cast<int64_t>(kNoLimit)});
 }
@@ -54,6 +58,7 @@ struct Directory {
         json(std::filesystem::exists(folder / kConfig) ? ReadJson(folder / kConfig) : Json::object()),
         type(TokenizerClassOf(folder, {json, (folder / kConfig).string()})) {
     if (!json.is_object()) Fail("{} must be an object", (folder / kConfig).string());
+    if (IsBaseClass(type.name) && !Has("tokenizer.json")) type = ClassByType(folder);
     if (!type.name.empty()) json["tokenizer_class"] = type.name;
   }
 
@@ -90,7 +95,8 @@ TextModel ReadOneSentencePiece(const Directory& files, const path& found, const 
   }
   if (files.Has("vocab.json")) {
     // Ids of this class differ from the model file's.
-    if (files.type.name == "Speech2TextTokenizer") return ReadPiecesWithIds(files, file.c_str(), tokens);
+    if (files.type.name == "Speech2TextTokenizer" || files.type.name == "M2M100Tokenizer")
+      return ReadPiecesWithIds(files, file.c_str(), tokens);
     Fail("{} with vocab.json, {}, is not supported; add tokenizer.json", file, files.Named());
   }
   TextModel model =
@@ -103,6 +109,10 @@ TextModel ReadOneSentencePiece(const Directory& files, const path& found, const 
 bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextModel* model) {
   if (files.type.name == "ByT5Tokenizer") {
     *model = ReadByteTokens(tokens, files.config());
+    return true;
+  }
+  if (files.Has("vocab.txt") && files.type.name == "EsmTokenizer") {
+    *model = ReadEsmVocabulary(ReadFile(files.model_dir / "vocab.txt"), tokens);
     return true;
   }
   if (files.Has("vocab.txt")) {
@@ -140,18 +150,52 @@ bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextM
   return true;
 }
 
+// Classes with language tokens set the tokens around texts themselves, regardless of tokenizer.json.
+void SetLanguages(const Directory& files, const PublishedTokens& tokens, TextModel* model, const TextOptions& options) {
+  try {
+    SetLanguageTemplate(files.type.name, files.config(), tokens, model);
+  } catch (const Failure& failure) {
+    if (options.warnings == nullptr) return;
+    options.warnings->push_back(
+        fmt::format("tokenizer.json: {} ({}); texts get the special tokens of tokenizer.json, so add language tokens "
+                    "to the texts yourself",
+                    failure.what(), files.Named()));
+  }
+}
+
+// The files that a directory's texts are read from, for the table of findings.
+void ReportFiles(const Directory& files, const TextModel& model, Findings* findings) {
+  if (findings == nullptr) return;
+  std::string names;
+  const bool fast = files.Has("tokenizer.json");
+  for (const char* name : {"tokenizer.json", "vocab.txt", "vocab.json", "merges.txt", "source.spm",
+                           "sentencepiece.bpe.model", "spiece.model", "sentencepiece.model", "tokenizer.model",
+                           "spm.model", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"}) {
+    const bool settings = std::string(name).find("token") != std::string::npos && EndsWith(name, ".json");
+    if (files.Has(name) && (!fast || settings)) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  findings->push_back({Topic::kFiles, fmt::format("tokenizer: {}{}", names.empty() ? "no file" : names,
+                                                  files.type.name.empty() ? "" : ", " + files.Named())});
+  findings->push_back({Topic::kSpecialTokens, "around a text: " + EndsOf(model)});
+}
+
 bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel* model) {
   const Directory files(model_dir);
   const JsonView config = files.config();
   const PublishedTokens tokens(model_dir, config);
   if (files.Has("tokenizer.json")) {
-    *model = ReadTokenizerFile(model_dir / "tokenizer.json");
+    Json file = ReadJson(model_dir / "tokenizer.json");
+    ApplyKeysOfClass(files.type.name, config, &file, options.findings);
+    *model = ReadTokenizerJson({file, files.Where("tokenizer.json")});
+    tokens.AddBeside(NamesOfClass(files.type.name), model, options.findings);
+    SetLanguages(files, tokens, model, options);
     // If the class is known only from model_type, and neither key is set, tokenizer.json is read as it is.
     const bool asked = !config["add_bos_token"].IsNull() || !config["add_eos_token"].IsNull();
     FollowAddedEnds(files.type.named || asked ? files.type.name : "", config, tokens, model, options.warnings);
   } else if (!ReadOlderFiles(files, tokens, model)) {
     return false;
   }
+  ReportFiles(files, *model, options.findings);
   // The mask token can have an unusual name.
   const std::string mask = SpecialToken(config, "mask_token", "");
   for (const AddedToken& added : model->added) {
@@ -159,6 +203,9 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   }
   const uint32_t length = ConfiguredLength(config);
   if (length != 0) model->max_length = length;
+  if (length != 0 && options.findings != nullptr) {
+    options.findings->push_back({Topic::kLimits, fmt::format("{} tokens (tokenizer_config.json)", length)});
+  }
   const std::string side = config["truncation_side"].Text("");
   if (side == "left") model->flags |= text::kCutLeft;
   if (side == "right") model->flags &= ~uint32_t{text::kCutLeft};

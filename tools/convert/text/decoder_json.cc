@@ -1,4 +1,7 @@
 // Reads the decoder of tokenizer.json: one of the runtime's decoders, or a list of steps.
+#include <algorithm>
+
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/text/tokenizer_json.h"
 
@@ -97,7 +100,12 @@ void ReadDecoder(const JsonView& part, TextModel* model) {
   if (type == "WordPiece") {
     model->decoder = DecoderKind::kWordPiece;
     if (part["cleanup"].Flag(true)) model->decoder_flags |= text::kDecodeCleanup;
-    if (part["prefix"].Bytes("##") != model->continuation) Fail("the decoder has another prefix than the model");
+    // Whole words have no continuation; there the prefix must not matter.
+    const std::string prefix = part["prefix"].Bytes("##");
+    const auto begins = [&](const TextToken& token) { return StartsWith(token.piece, prefix); };
+    const bool words =
+        model->continuation == kWholeWords && std::none_of(model->tokens.begin(), model->tokens.end(), begins);
+    if (!words && prefix != model->continuation) Fail("the decoder has another prefix than the model");
   } else if (type == "Metaspace") {
     model->decoder = DecoderKind::kMetaspace;
     const std::string scheme = part["prepend_scheme"].Bytes(part["add_prefix_space"].Flag(true) ? "always" : "never");

@@ -1,6 +1,8 @@
 #include "tools/convert/text/merge_lists.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "tools/base/fail.h"
 
@@ -9,8 +11,10 @@ namespace {
 
 using text::Merge;
 
+using Keys = std::unordered_map<std::string_view, uint32_t>;
+
 // The left piece of every pair of pieces whose concatenation is `key`.
-std::vector<uint32_t> LeftPieces(const std::string& key, const std::map<std::string, uint32_t>& keys) {
+std::vector<uint32_t> LeftPieces(std::string_view key, const Keys& keys) {
   std::vector<uint32_t> lefts;
   for (size_t size = 1; size < key.size(); ++size) {
     const auto left = keys.find(key.substr(0, size));
@@ -21,9 +25,10 @@ std::vector<uint32_t> LeftPieces(const std::string& key, const std::map<std::str
 }
 
 // Replaces `ways`, sorted by left piece, by one record if that is equivalent.
-void Shorten(const std::string& key, const std::map<std::string, uint32_t>& keys, std::vector<Merge>* ways) {
+void Shorten(std::string_view key, const Keys& keys, std::vector<Merge>* ways) {
+  if (ways->size() < 2) return;
   const std::vector<uint32_t> lefts = LeftPieces(key, keys);
-  if (lefts.size() != ways->size() || ways->size() < 2) return;
+  if (lefts.size() != ways->size()) return;
   for (size_t i = 0; i < lefts.size(); ++i) {
     if ((*ways)[i].left != lefts[i] || (*ways)[i].rank != ways->front().rank + i) return;
   }
@@ -33,6 +38,8 @@ void Shorten(const std::string& key, const std::map<std::string, uint32_t>& keys
 }  // namespace
 
 std::vector<std::vector<Merge>> MergeLists(const TextModel& model, const std::map<std::string, uint32_t>& keys) {
+  Keys quick(2 * keys.size());
+  for (const auto& [key, id] : keys) quick.emplace(key, id);
   std::vector<const std::string*> spelled(model.tokens.size());
   for (const auto& [key, id] : keys) spelled[id] = &key;
   std::vector<std::vector<Merge>> lists(model.tokens.size());
@@ -46,7 +53,7 @@ std::vector<std::vector<Merge>> MergeLists(const TextModel& model, const std::ma
       if (ways[i].left == ways[i - 1].left) Fail("two merges make \"{}\" of the same pieces", *spelled[id]);
     }
     if ((model.flags & text::kTiesByLeft) != 0 && model.continuation.empty() && !ways.empty()) {
-      Shorten(*spelled[id], keys, &ways);
+      Shorten(*spelled[id], quick, &ways);
     }
   }
   return lists;

@@ -9,15 +9,26 @@
 namespace fovea::tools {
 namespace {
 
-enum class Kind { kGpt2, kRoberta, kClip, kQwen2, kWhisper };
+enum class Kind { kGpt2, kRoberta, kDeberta, kBlenderbot, kHerbert, kClip, kQwen2, kWhisper };
 struct Class {
   const char* name;
   Kind kind;
 };
 constexpr Class kClasses[] = {
-    {"GPT2Tokenizer", Kind::kGpt2},    {"CodeGenTokenizer", Kind::kGpt2}, {"RobertaTokenizer", Kind::kRoberta},
-    {"BartTokenizer", Kind::kRoberta}, {"LEDTokenizer", Kind::kRoberta},  {"LongformerTokenizer", Kind::kRoberta},
-    {"CLIPTokenizer", Kind::kClip},    {"Qwen2Tokenizer", Kind::kQwen2},  {"WhisperTokenizer", Kind::kWhisper},
+    {"GPT2Tokenizer", Kind::kGpt2},
+    {"CodeGenTokenizer", Kind::kGpt2},
+    {"RobertaTokenizer", Kind::kRoberta},
+    {"BartTokenizer", Kind::kRoberta},
+    {"LEDTokenizer", Kind::kRoberta},
+    {"LongformerTokenizer", Kind::kRoberta},
+    {"CLIPTokenizer", Kind::kClip},
+    {"Qwen2Tokenizer", Kind::kQwen2},
+    {"WhisperTokenizer", Kind::kWhisper},
+    {"MvpTokenizer", Kind::kRoberta},
+    {"LayoutLMv3Tokenizer", Kind::kRoberta},
+    {"DebertaTokenizer", Kind::kDeberta},
+    {"BlenderbotTokenizer", Kind::kBlenderbot},
+    {"HerbertTokenizer", Kind::kHerbert},
 };
 
 constexpr char kEnd[] = "<|endoftext|>", kStart[] = "<|startoftext|>";
@@ -39,6 +50,21 @@ Kind KindOf(const JsonView& config) {
 
 std::vector<DefaultToken> NamesOf(Kind kind) {
   switch (kind) {
+    case Kind::kHerbert:
+      return {{"unk_token", "<unk>"},
+              {"sep_token", "</s>"},
+              {"pad_token", "<pad>"},
+              {"cls_token", "<s>"},
+              {"mask_token", "<mask>"}};
+    case Kind::kDeberta:
+      return {{"bos_token", "[CLS]"},
+              {"eos_token", "[SEP]"},
+              {"unk_token", "[UNK]"},
+              {"sep_token", "[SEP]"},
+              {"pad_token", "[PAD]"},
+              {"cls_token", "[CLS]"},
+              {"mask_token", "[MASK]", text::kAddedLstrip}};
+    case Kind::kBlenderbot:
     case Kind::kRoberta:
       return {{"bos_token", "<s>"},
               {"eos_token", "</s>"},
@@ -65,7 +91,7 @@ Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const J
   for (const std::string& line : LinesOf(lines, "merges.txt")) {
     if (!line.empty() && line.rfind("#version", 0) != 0) merges.push_back(line);
   }
-  const bool prefix = config["add_prefix_space"].Flag(false);
+  const bool prefix = config["add_prefix_space"].Flag(config["tokenizer_class"].Text("") == "LayoutLMv3Tokenizer");
   const Json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", kind == Kind::kRoberta}};
   Json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}}},
@@ -79,6 +105,17 @@ Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const J
     file["normalizer"] = {{"type", "Sequence"},
                           {"normalizers", {{{"type", "NFC"}}, one_space, {{"type", "Lowercase"}}}}};
     file["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {Split(kClipWords, "Removed", true), byte_level}}};
+  } else if (kind == Kind::kHerbert) {
+    // Characters of words as BERT splits them, in either case.
+    file["model"].update({{"end_of_word_suffix", "</w>"}, {"unk_token", "<unk>"}});
+    file["normalizer"] = {{"type", "BertNormalizer"},
+                          {"clean_text", true},
+                          {"handle_chinese_chars", true},
+                          {"strip_accents", false},
+                          {"lowercase", false}};
+    file["pre_tokenizer"] = {{"type", "BertPreTokenizer"}};
+    file["post_processor"] = nullptr;
+    file["decoder"] = {{"type", "BPEDecoder"}, {"suffix", "</w>"}};
   } else if (kind == Kind::kQwen2) {
     Json bytes = byte_level;
     bytes["use_regex"] = false;
@@ -114,6 +151,14 @@ TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines
     const std::string open = roberta ? named("cls_token", "<s>") : named("bos_token", kStart),
                       close = roberta ? named("sep_token", "</s>") : named("eos_token", kEnd);
     SetTemplate(open + " $A " + close, open + " $A " + close + " " + close + " $B " + close, &model);
+  } else if (kind == Kind::kDeberta || kind == Kind::kHerbert) {
+    const bool herbert = kind == Kind::kHerbert;
+    const std::string open = named("cls_token", herbert ? "<s>" : "[CLS]"),
+                      close = named("sep_token", herbert ? "</s>" : "[SEP]"), type = herbert ? ":1" : "";
+    const std::string one = open + " $A " + close;
+    SetTemplate(one, one + " $B" + type + " " + close + type, &model);
+  } else if (kind == Kind::kBlenderbot) {
+    SetTemplate("$A " + named("eos_token", "</s>"), "$A $B:1", &model);
   } else if (kind == Kind::kWhisper) {
     const std::string open = WhisperPrefix(config), close = named("eos_token", kEnd);
     SetTemplate(open + "$A " + close, open + "$A $B:1 " + close + ":1", &model);

@@ -29,8 +29,9 @@ struct TextStep {
 struct TextToken {
   std::string piece;
   double score = 0;
-  uint8_t flags = 0;     // text::kToken*
-  bool matches = false;  // the model can produce it from text
+  uint8_t flags = 0;       // text::kToken*
+  bool matches = false;    // the model can produce it from text
+  std::string found = {};  // if not empty, the text that is found instead of `piece`
 };
 
 struct AddedToken {
@@ -45,6 +46,9 @@ struct AddedToken {
 struct TextMerge {
   uint32_t left, right, rank, merged;
 };
+
+// TextModel::continuation of a vocabulary of whole words, which is part of no piece.
+inline constexpr char kWholeWords[] = "\x01";
 
 struct TextModel {
   text::ModelKind kind = text::ModelKind::kWordPiece;

@@ -44,6 +44,16 @@ TextStep MapStep(std::function<std::string(uint32_t)> map, uint32_t flags = 0) {
   return step;
 }
 
+// The cleaning of translation models (normalizers::Nmt): control characters go, separators become spaces.
+std::string NmtCleaned(uint32_t code) {
+  const bool control = (code >= 1 && code <= 8) || code == 0xb || (code >= 0xe && code <= 0x1f) || code == 0x7f ||
+                       code == 0x8f || code == 0x9f;
+  const bool space = code == '\t' || code == '\n' || code == 0xc || code == '\r' || code == 0x1680 ||
+                     (code >= 0x200b && code <= 0x200f) || code == 0x2028 || code == 0x2029 || code == 0x2581 ||
+                     code == 0xfeff || code == 0xfffd;
+  return control ? "" : space ? " " : Utf8(code);
+}
+
 // Patterns: literal strings, runs of spaces such as " {2,}", and regular expressions.
 void ReadReplace(const JsonView& part, TextModel* model) {
   const JsonView pattern = part["pattern"];
@@ -86,6 +96,8 @@ void ReadNormalizer(const JsonView& part, TextModel* model) {
     const bool compatibility = type[2] == 'K';
     steps.push_back(MapStep([=](uint32_t code) { return Decompose(code, compatibility); }, text::kMapHangul));
     steps.push_back({StepKind::kOrder, type.back() == 'C' ? text::kOrderCompose : 0u});
+  } else if (type == "Nmt") {
+    steps.push_back(MapStep(NmtCleaned));
   } else if (type == "Precompiled") {
     if (!model->charsmap.empty()) Fail("more than one Precompiled normalizer is not supported");
     model->charsmap = DecodeBase64(part["precompiled_charsmap"].Bytes());

@@ -26,7 +26,8 @@ using Pattern = std::unique_ptr<PatternNode>;
 
 // Parses the part of Oniguruma's syntax that published tokenizers use: alternatives, groups, (?i:..), classes with
 // ranges, negation and nested classes, \s \S \d \D \w \W \r \n \t \x{..} \p{L*} \p{N*} \p{M*} \p{P*} \p{S*} and \P,
-// greedy repetition, $ and lookahead (?=.) (?!.) at one character. Fails, with the pattern, for anything else.
+// scripts (scripts.h), greedy repetition, possessive repetition that equals greedy, $ and lookahead (?=.) (?!.) at one
+// character. Fails, with the pattern, for anything else.
 Pattern ReadPattern(const std::string& regex);
 Pattern LiteralPattern(const std::string& text);
 Pattern SetPattern(CodeSet set);

@@ -7,6 +7,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/pattern.h"
+#include "tools/convert/text/scripts.h"
 #include "tools/convert/text/unicode.h"
 
 namespace fovea::tools {
@@ -100,8 +101,36 @@ class PatternReader {
 
   Pattern Sequence() {
     Pattern sequence = Node(PatternNode::kSequence);
-    while (More() && !Ahead("|") && !Ahead(")")) sequence->parts.push_back(Repeated());
+    std::vector<std::pair<size_t, size_t>> possessive;  // parts that give nothing back, and where they end
+    while (More() && !Ahead("|") && !Ahead(")")) {
+      sequence->parts.push_back(Repeated());
+      if (Take("+")) possessive.emplace_back(sequence->parts.size() - 1, at_ - 1);
+    }
+    for (const auto& [part, at] : possessive) {
+      if (GivesNothingBack(*sequence, part)) continue;
+      at_ = at;
+      Refuse();
+    }
     return sequence;
+  }
+
+  // Whether a greedy part of one set of characters never has to give characters back, so that the possessive one is the
+  // same: nothing that follows in the whole pattern begins with one of its characters.
+  bool GivesNothingBack(const PatternNode& sequence, size_t part) const {
+    const PatternNode& repeat = *sequence.parts[part];
+    if (repeat.kind != PatternNode::kRepeat || repeat.parts[0]->kind != PatternNode::kSet || depth_ != 1) return false;
+    const CodeSet& own = repeat.parts[0]->set;
+    for (size_t i = part + 1; i < sequence.parts.size(); ++i) {
+      const PatternNode* next = sequence.parts[i].get();
+      const bool optional = next->kind == PatternNode::kRepeat && next->least == 0;
+      if (next->kind == PatternNode::kRepeat) next = next->parts[0].get();
+      if (next->kind != PatternNode::kSet) return false;
+      for (size_t code = 0; code < own.size(); ++code) {
+        if (own[code] && next->set[code]) return false;
+      }
+      if (!optional) return true;
+    }
+    return true;
   }
 
   Pattern Repeated() {
@@ -117,12 +146,15 @@ class PatternReader {
       } else if (!Take("*")) {
         break;
       }
-      if (atom->kind == PatternNode::kNext || Ahead("?") || Ahead("+")) Refuse();  // lazy or possessive
+      if (atom->kind == PatternNode::kNext || Ahead("?")) Refuse();  // lazy
+      const bool possessive = Ahead("+");
+      if (possessive && codes_[at_ - 1] == '}') Refuse();  // {n}+ repeats the group
       Pattern repeat = Node(PatternNode::kRepeat);
       repeat->least = least;
       repeat->most = most;
       repeat->parts.push_back(std::move(atom));
       atom = std::move(repeat);
+      if (possessive) break;  // the sequence takes the sign
     }
     return atom;
   }
@@ -262,8 +294,14 @@ class PatternReader {
     const bool inverted = Take("^");
     while (!Ahead("}")) name += Utf8(Code());
     Take("}");
-    CodeSet set = Category(name);
+    CodeSet set = IsScript(name) ? Script(name) : Category(name);
     return inverted ? Inverted(std::move(set)) : set;
+  }
+
+  static CodeSet Script(const std::string& name) {
+    CodeSet set(kCodePoints + 1);
+    for (uint32_t code = 0; code < kCodePoints; ++code) set[code] = IsInScript(name, code);
+    return set;
   }
 
   // A general category, or a group of categories by its first letter.

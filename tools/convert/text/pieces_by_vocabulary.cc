@@ -1,24 +1,29 @@
-// Reads a SentencePiece model file whose pieces have their ids in vocab.json: Marian and speech_to_text. Pieces that
-// only the other side of a translation uses are never found in texts, but can be decoded.
+// Reads a SentencePiece model file whose pieces have their ids in vocab.json: Marian, M2M100 and speech_to_text. Pieces
+// that only the other side of a translation uses are never found in texts, but can be decoded.
 #include <algorithm>
 #include <map>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/convert/text/language_codes.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/sentence_pieces.h"
 
 namespace fovea::tools {
 namespace {
 
-// Pieces of vocab.json by id.
+// Pieces of vocab.json by id; ids without a piece are empty.
 std::vector<std::string> PiecesById(const JsonView& vocabulary) {
-  const WholeRange range = {0, static_cast<int64_t>(vocabulary.Object().size()) - 1};
+  const WholeRange range = RangeOfIds(vocabulary.Object().size());
   std::vector<std::string> pieces(vocabulary.json().size());
   std::vector<bool> taken(pieces.size());
   for (const auto& [piece, id] : vocabulary.json().items()) {
     const auto at =
         static_cast<size_t>(WholeNumber(id, fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece), range));
+    if (at >= pieces.size()) {
+      pieces.resize(at + 1);
+      taken.resize(at + 1);
+    }
     if (taken[at]) Fail("{}: \"{}\" and \"{}\" have the same id", vocabulary.name(), pieces[at], piece);
     taken[at] = true;
     pieces[at] = piece;
@@ -26,33 +31,47 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
   return pieces;
 }
 
-// Fails if pieces found in texts have no id, since they would become unknown tokens.
-void CheckThatAllHaveIds(const std::map<std::string, const SentencePiece*>& found, const JsonView& vocabulary) {
-  size_t missing = 0;
-  std::string first;
-  for (const auto& [piece, entry] : found) {
-    const bool text = entry->type == SentencePiece::kNormal || entry->type == SentencePiece::kUserDefined;
-    if (!text || vocabulary.json().contains(piece)) continue;
-    if (missing++ == 0) first = piece;
+// Pieces that are found in texts but have no id: the original library makes each of them an unknown token.
+void AddPiecesWithoutIds(const SentencePieces& read, const JsonView& vocabulary, SentencePieces* placed,
+                         std::vector<uint32_t>* hidden) {
+  for (const SentencePiece& piece : read.pieces) {
+    const bool text = piece.type == SentencePiece::kNormal || piece.type == SentencePiece::kUserDefined;
+    if (!text || vocabulary.json().contains(piece.piece)) continue;
+    hidden->push_back(static_cast<uint32_t>(placed->pieces.size()));
+    placed->pieces.push_back(piece);
   }
-  if (missing != 0) {
-    Fail("{} has no ids for {} pieces of the SentencePiece model, \"{}\" among them", vocabulary.name(), missing,
-         first);
+}
+
+// Pieces without ids, behind the `known` tokens, take the places of tokens that texts never have, so that no id is
+// beyond the model's.
+void HidePieces(size_t known, const std::vector<uint32_t>& hidden, const std::vector<uint32_t>& other,
+                TextModel* model) {
+  if (hidden.empty()) return;
+  if (model->kind != text::ModelKind::kUnigram || hidden.size() > other.size()) {
+    Fail("vocab.json has no ids for {} pieces of the SentencePiece model, \"{}\" among them", hidden.size(),
+         model->tokens[hidden[0]].piece);
   }
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    const TextToken& piece = model->tokens[hidden[i]];
+    TextToken& place = model->tokens[other[i]];
+    place.found = piece.piece;
+    place.score = piece.score;
+    place.matches = true;
+    place.flags |= text::kTokenFoundUnknown;
+  }
+  model->tokens.resize(known);
 }
 
 }  // namespace
 
 TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
                                  const PublishedTokens& tokens, const JsonView& config) {
-  const bool marian = type == "MarianTokenizer";
+  const bool marian = type == "MarianTokenizer", m2m = type == "M2M100Tokenizer";
   if (config["separate_vocabs"].Flag(false)) Fail("separate_vocabs with source.spm alone is not supported");
   if (!config["lang_codes"].IsNull()) Fail("lang_codes of {} is not supported", type);
   if (config["do_upper_case"].Flag(false)) Fail("do_upper_case of {} is not supported", type);
   std::map<std::string, const SentencePiece*> found;
   for (const SentencePiece& piece : read.pieces) found.emplace(piece.piece, &piece);
-  CheckThatAllHaveIds(found, vocabulary);
-
   const std::vector<std::string> pieces = PiecesById(vocabulary);
   const std::string unknown = tokens.Named("unk_token", "<unk>");
   SentencePieces placed = read;
@@ -61,7 +80,9 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   for (const std::string& piece : pieces) {
     const auto own = found.find(piece);
     SentencePiece made = {piece, 0, SentencePiece::kControl};
-    if (piece == unknown) {
+    if (piece.empty()) {
+      other.push_back(static_cast<uint32_t>(placed.pieces.size()));  // a gap
+    } else if (piece == unknown) {
       made.type = SentencePiece::kUnknown;
     } else if (own != found.end() && own->second->type != SentencePiece::kUnknown) {
       made = *own->second;
@@ -70,8 +91,26 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
     }
     placed.pieces.push_back(std::move(made));
   }
+  const std::vector<std::string> languages =
+      m2m ? LanguageCodes(type, config["language_codes"].Text("m2m100")) : std::vector<std::string>();
+  const auto listed = static_cast<uint32_t>(pieces.size());
+  if (m2m) {
+    // Ids behind the vocabulary's: a token of each language, then tokens that only fill the table.
+    if (listed != vocabulary.json().size()) Fail("{}: ids of M2M100Tokenizer have no gaps", vocabulary.name());
+    for (const std::string& language : languages) placed.pieces.push_back({language, 0, SentencePiece::kControl});
+    for (uint32_t i = 0; i < config["num_madeup_words"].Number({0, 10000}, 8); ++i) {
+      placed.pieces.push_back({fmt::format("madeupword{:04}", i), 0, SentencePiece::kControl});
+    }
+  }
+  const size_t known = placed.pieces.size();
+  std::vector<uint32_t> hidden;
+  AddPiecesWithoutIds(read, vocabulary, &placed, &hidden);
   TextModel model = BuildSentencePieces(placed);
   for (const uint32_t id : other) model.tokens[id].flags = 0;
+  HidePieces(known, hidden, other, &model);
+  for (uint32_t i = 0; i < languages.size(); ++i) {
+    model.added.push_back({languages[i], listed + i, text::kAddedSpecial, false});
+  }
   for (uint32_t id = 0; marian && id < pieces.size(); ++id) {
     // ">>fra<<" at the beginning of a text selects the target language.
     if (StartsWith(pieces[id], ">>") && EndsWith(pieces[id], "<<")) model.added.push_back({pieces[id], id, 0, false});
@@ -81,7 +120,7 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   tokens.AddTo(names, &model);
   if (config["do_lower_case"].Flag(false)) model.normalizer.insert(model.normalizer.begin(), LowerCaseStep());
   const std::string end = tokens.Named("eos_token", "</s>");
-  SetTemplate("$A " + end, "$A $B " + end, &model);
+  if (!SetLanguageTemplate(type, config, tokens, &model)) SetTemplate("$A " + end, "$A $B " + end, &model);
   return model;
 }
 

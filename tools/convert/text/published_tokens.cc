@@ -67,7 +67,10 @@ PublishedTokens::PublishedTokens(const fs::path& model_dir, const JsonView& conf
 }
 
 JsonView PublishedTokens::Get(const char* key) const {
-  return config_.json().contains(key) ? config_[key] : JsonView(map_, "special_tokens_map.json")[key];
+  const bool in_map = map_.contains(key), in_config = config_.json().contains(key);
+  // Directories without added_tokens_decoder are older: there special_tokens_map.json decides.
+  const bool by_map = in_map && (!in_config || config_["added_tokens_decoder"].IsNull());
+  return by_map ? JsonView(map_, "special_tokens_map.json")[key] : config_[key];
 }
 
 PublishedTokens::Token PublishedTokens::Special(const JsonView& value) {
@@ -162,24 +165,70 @@ void PublishedTokens::Add(Token token, TextModel* model) {
   model->added.push_back(made);
 }
 
-void PublishedTokens::AddListedTo(TextModel* model) const {
-  for (Token& token : Listed()) Add(std::move(token), model);
+void PublishedTokens::AddBeside(const std::vector<DefaultToken>& defaults, TextModel* model, Findings* findings) const {
+  const bool decoder = !config_["added_tokens_decoder"].IsNull();
+  const auto add = [&](Token token, const std::string& where) {
+    if (token.token.content.empty()) return;
+    const uint32_t known = IdOfText(token.token.content, *model);
+    if (known != text::kNoId && !decoder) return;  // tokenizer.json has its flags
+    const uint32_t wanted = token.has_id ? token.token.id : text::kNoId;
+    token.has_id = false;
+    const std::string content = token.token.content;
+    Add(std::move(token), model);
+    if (findings == nullptr) return;
+    const uint32_t id = IdOfText(content, *model);
+    if (known == text::kNoId) {
+      findings->push_back(
+          {Topic::kSpecialTokens, fmt::format("token \"{}\" of {} is not in tokenizer.json; it is added "
+                                              "behind its tokens, as id {}",
+                                              content, where, id)});
+    } else if (wanted != text::kNoId && wanted != id) {
+      findings->push_back(
+          {Topic::kSpecialTokens,
+           fmt::format("token \"{}\": followed is id {} of tokenizer.json, not {} of {}", content, id, wanted, where)});
+    }
+  };
+  for (Token& token : Listed()) add(std::move(token), decoder ? "added_tokens_decoder" : "added_tokens.json");
+  for (const char* key : kKeys) {
+    auto token = Find(key);
+    const auto is_it = [&](const DefaultToken& usual) { return std::string(usual.key) == key; };
+    const auto usual = std::find_if(defaults.begin(), defaults.end(), is_it);
+    if (!token && usual != defaults.end() && !config_.json().contains(key) && !map_.contains(key)) {
+      token.emplace();
+      token->token.content = usual->content;
+      token->token.flags = text::kAddedSpecial;
+    }
+    if (!token) continue;
+    const std::string content = token->token.content;
+    if (IdOfText(content, *model) == text::kNoId) add(*std::move(token), key);
+    if (key == std::string("pad_token")) model->pad_id = IdOfText(content, *model);
+  }
+  for (Token& token : More()) {
+    if (IdOfText(token.token.content, *model) == text::kNoId) add(std::move(token), "additional_special_tokens");
+  }
 }
 
 void PublishedTokens::AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const {
-  AddListedTo(model);
+  const std::vector<Token> listed = Listed();
+  for (const Token& token : listed) Add(token, model);
   const auto named = [&](const char* key) -> std::optional<Token> {
-    if (auto found = Find(key)) return found;
-    if (config_.json().contains(key) || map_.contains(key)) return std::nullopt;
-    for (const DefaultToken& usual : defaults) {
-      if (std::string(usual.key) != key) continue;
-      Token token;
-      token.token.content = usual.content;
-      token.token.flags = text::kAddedSpecial | usual.flags;
-      token.whole = usual.flags != 0;
-      return token;
+    const auto is_it = [&](const DefaultToken& usual) { return std::string(usual.key) == key; };
+    const auto usual = std::find_if(defaults.begin(), defaults.end(), is_it);
+    auto found = Find(key);
+    if (!found) {
+      if (usual == defaults.end() || config_.json().contains(key) || map_.contains(key)) return std::nullopt;
+      found.emplace();
+      found->token.content = usual->content;
+      found->token.flags = text::kAddedSpecial;
     }
-    return std::nullopt;
+    // A class gives its own flags to a token that is only named, and not listed with flags.
+    const bool given = std::any_of(listed.begin(), listed.end(),
+                                   [&](const Token& token) { return token.token.content == found->token.content; });
+    if (usual != defaults.end() && !found->whole && !given && usual->flags != 0) {
+      found->token.flags |= usual->flags;
+      found->whole = true;
+    }
+    return found;
   };
   for (const char* key : kKeys) {
     if (auto token = named(key)) {

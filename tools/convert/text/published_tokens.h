@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/base/json.h"
+#include "tools/convert/findings.h"
 #include "tools/convert/text/model.h"
 
 namespace fovea::tools {
@@ -33,8 +34,10 @@ class PublishedTokens {
   // Adds tokens that the model lacks: listed tokens by their ids, then named ones, which get the next ids unless the
   // vocabulary has them. Fails if an id belongs to another token.
   void AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const;
-  // Adds only the listed tokens.
-  void AddListedTo(TextModel* model) const;
+  // Adds listed and named tokens that tokenizer.json lacks behind its tokens (PreTrainedTokenizerFast.__init__), with a
+  // finding; its own ids stay, flags are those of added_tokens_decoder. `defaults`: names of the class for keys that
+  // the directory lacks; `findings` may be null.
+  void AddBeside(const std::vector<DefaultToken>& defaults, TextModel* model, Findings* findings) const;
 
  private:
   struct Token {

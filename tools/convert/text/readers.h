@@ -19,6 +19,9 @@ TextModel ReadTokenizerJson(const JsonView& file);
 // if known.
 TextModel ReadVocabTxt(const std::string& lines, const JsonView& config);
 
+// vocab.txt of protein models (EsmTokenizer).
+TextModel ReadEsmVocabulary(const std::string& lines, const PublishedTokens& tokens);
+
 // vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
 TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, const PublishedTokens& tokens,
                         const JsonView& config);
@@ -31,8 +34,8 @@ SentencePieces ReadPieces(const std::string& bytes);
 TextModel ReadSentencePieceOfClass(const std::string& type, const SentencePieces& read, const PublishedTokens& tokens,
                                    const JsonView& config, const std::string& file);
 
-// A SentencePiece model file whose pieces have their ids in vocab.json: Marian and speech_to_text. Decoding uses only
-// vocab.json.
+// A SentencePiece model file whose pieces have their ids in vocab.json: Marian, M2M100 and speech_to_text. Decoding
+// uses only vocab.json.
 TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
                                  const PublishedTokens& tokens, const JsonView& config);
 

@@ -266,7 +266,7 @@ class SectionWriter {
   // The key of a piece in the vocabulary's trie; nothing if texts cannot contain it.
   std::string KeyOf(const TextToken& token) const {
     if (!token.matches) return "";
-    std::string key = token.piece;
+    std::string key = token.found.empty() ? token.piece : token.found;
     if (model_.kind != text::ModelKind::kBpe) return key.find('\0') == std::string::npos ? key : "";
     if (key.find('\xff') != std::string::npos) return "";
     std::replace(key.begin(), key.end(), '\0', '\xff');  // as byte_pair.cc looks it up

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "tools/base/fail.h"
+#include "tools/convert/text/language_codes.h"
 #include "tools/convert/text/published_tokens.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/sentence_pieces.h"
@@ -15,8 +16,8 @@ namespace {
 
 constexpr const char* kSpace = "\xe2\x96\x81";  // U+2581
 
-enum class Ids { kOwn, kExtra, kFairseq, kCamembert, kPegasus, kLlama, kGemma };
-enum class Cleaning { kPlain, kAlbert, kRembert, kDeberta, kLlama, kGemma };
+enum class Ids { kOwn, kExtra, kFairseq, kXglm, kCamembert, kPegasus, kLlama, kGemma };
+enum class Cleaning { kPlain, kAlbert, kFnet, kXlnet, kRembert, kDeberta, kLlama, kGemma };
 
 struct Rule {
   const char* name;
@@ -55,24 +56,35 @@ const std::vector<Rule>& Rules() {
   static const std::vector<DefaultToken> kDeberta = {
       {"bos_token", "[CLS]"}, {"eos_token", "[SEP]"}, {"unk_token", "[UNK]"},  {"sep_token", "[SEP]"},
       {"pad_token", "[PAD]"}, {"cls_token", "[CLS]"}, {"mask_token", "[MASK]"}};
+  static const std::vector<DefaultToken> kLlama = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}};
   static const std::vector<Rule> kRules = {
       {"AlbertTokenizer", Ids::kOwn, Cleaning::kAlbert, kBert, kBertPair, Bracketed("[CLS]", "[SEP]")},
+      {"BarthezTokenizer", Ids::kOwn, Cleaning::kPlain, kRoberta, kRobertaPair, Angled()},
       {"BigBirdTokenizer", Ids::kOwn, Cleaning::kPlain, kBert, kBertPair, Bracketed("<s>", "</s>")},
       {"CamembertTokenizer", Ids::kCamembert, Cleaning::kPlain, kRoberta, kRobertaPair, Angled()},
+      {"CodeLlamaTokenizer", Ids::kLlama, Cleaning::kLlama, "$A", "$A $B:1", kLlama},
       {"DebertaV2Tokenizer", Ids::kOwn, Cleaning::kDeberta, kBert, kBertPair, kDeberta},
+      {"FNetTokenizer",
+       Ids::kOwn,
+       Cleaning::kFnet,
+       kBert,
+       kBertPair,
+       {{"unk_token", "<unk>"},
+        {"sep_token", "[SEP]"},
+        {"pad_token", "<pad>"},
+        {"cls_token", "[CLS]"},
+        {"mask_token", "[MASK]", text::kAddedLstrip}}},
       {"GemmaTokenizer",
        Ids::kGemma,
        Cleaning::kGemma,
        "$A",
        "$A $B:1",
        {{"bos_token", "<bos>"}, {"eos_token", "<eos>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}}},
-      {"LlamaTokenizer",
-       Ids::kLlama,
-       Cleaning::kLlama,
-       "$A",
-       "$A $B:1",
-       {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}}},
+      {"LlamaTokenizer", Ids::kLlama, Cleaning::kLlama, "$A", "$A $B:1", kLlama},
+      {"MBart50Tokenizer", Ids::kFairseq, Cleaning::kPlain, "", "", Angled()},
+      {"MBartTokenizer", Ids::kFairseq, Cleaning::kPlain, "", "", Angled()},
       {"MT5Tokenizer", Ids::kExtra, Cleaning::kPlain, "$A </s>", "$A </s> $B </s>", kT5},
+      {"NllbTokenizer", Ids::kFairseq, Cleaning::kPlain, "", "", Angled()},
       {"PegasusTokenizer",
        Ids::kPegasus,
        Cleaning::kPlain,
@@ -87,7 +99,30 @@ const std::vector<Rule>& Rules() {
        {{"eos_token", "</s>"}, {"unk_token", "<unk>"}}},
       {"RemBertTokenizer", Ids::kOwn, Cleaning::kRembert, kBert, kBertPair, Bracketed("[CLS]", "[SEP]")},
       {"T5Tokenizer", Ids::kExtra, Cleaning::kPlain, "$A </s>", "$A </s> $B </s>", kT5},
+      {"XGLMTokenizer",
+       Ids::kXglm,
+       Cleaning::kPlain,
+       "</s> $A",
+       "</s> $A </s> </s> $B",
+       {{"bos_token", "<s>"},
+        {"eos_token", "</s>"},
+        {"unk_token", "<unk>"},
+        {"sep_token", "</s>"},
+        {"pad_token", "<pad>"},
+        {"cls_token", "<s>"}}},
       {"XLMRobertaTokenizer", Ids::kFairseq, Cleaning::kPlain, kRoberta, kRobertaPair, Angled()},
+      {"XLNetTokenizer",
+       Ids::kOwn,
+       Cleaning::kXlnet,
+       "$A <sep> <cls>:2",
+       "$A <sep> $B:1 <sep>:1 <cls>:2",
+       {{"bos_token", "<s>"},
+        {"eos_token", "</s>"},
+        {"unk_token", "<unk>"},
+        {"sep_token", "<sep>"},
+        {"pad_token", "<pad>"},
+        {"cls_token", "<cls>"},
+        {"mask_token", "<mask>", text::kAddedLstrip}}},
   };
   return kRules;
 }
@@ -134,7 +169,7 @@ class Builder {
                        {"decoder", Decoder()}};
     TextModel model = ReadTokenizerJson({json, file_});
     tokens_.AddTo(rule_.tokens, &model);
-    SetTemplate(rule_.single, rule_.pair, &model);
+    if (!SetLanguageTemplate(rule_.name, config_, tokens_, &model)) SetTemplate(rule_.single, rule_.pair, &model);
     return model;
   }
 
@@ -159,11 +194,15 @@ class Builder {
   std::string NameOf(const SentencePiece& piece) const {
     return rule_.ids == Ids::kGemma && piece.piece == "<0x09>" ? "\t" : piece.piece;
   }
-  // Albert never takes a piece that ends in a digit and a comma.
+  bool albert() const {
+    return rule_.cleaning == Cleaning::kAlbert || rule_.cleaning == Cleaning::kFnet ||
+           rule_.cleaning == Cleaning::kXlnet;
+  }
+  // Albert and its relatives never take a piece that ends in a digit and a comma.
   double ScoreOf(const SentencePiece& piece) const {
     const std::string& text = piece.piece;
-    const bool comma = rule_.cleaning == Cleaning::kAlbert && text.size() > 1 && text.back() == ',' &&
-                       text[text.size() - 2] >= '0' && text[text.size() - 2] <= '9';
+    const bool comma = albert() && text.size() > 1 && text.back() == ',' && text[text.size() - 2] >= '0' &&
+                       text[text.size() - 2] <= '9';
     return piece.score - (comma ? 100 : 0);
   }
 
@@ -184,10 +223,13 @@ class Builder {
         return;
       }
       case Ids::kFairseq:
-        for (const char* piece : {"<s>", "<pad>", "</s>", "<unk>"}) Add(piece, 0);
-        unknown_ = 3;
-        AddPieces(3);
+        AddFairseq();
+        for (const std::string& code : LanguageCodes(rule_.name)) AddSpecial(code);
         return Add("<mask>", 0);
+      case Ids::kXglm:
+        AddFairseq();
+        for (int i = 0; i < 7; ++i) AddSpecial(fmt::format("<madeupword{}>", i));
+        return;
       case Ids::kCamembert:
         for (const char* piece : {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>"}) Add(piece, 0);
         Add("<unk>NOTUSED", -100);
@@ -201,6 +243,13 @@ class Builder {
       case Ids::kGemma:
         return SetNamed({{"pad_token", "<pad>"}, {"eos_token", "<eos>"}, {"bos_token", "<bos>"}}, 3);
     }
+  }
+
+  // fairseq's first four tokens, and the pieces behind the model file's first three.
+  void AddFairseq() {
+    for (const char* piece : {"<s>", "<pad>", "</s>", "<unk>"}) Add(piece, 0);
+    unknown_ = 3;
+    AddPieces(3);
   }
 
   void SetNamed(const std::vector<DefaultToken>& first, uint32_t unknown) {
@@ -284,17 +333,19 @@ class Builder {
         parts.push_back(ReplaceRuns(kSpace));
         break;
       case Cleaning::kAlbert:
+      case Cleaning::kFnet:
+      case Cleaning::kXlnet:
       case Cleaning::kRembert: {
-        const bool albert = rule_.cleaning == Cleaning::kAlbert;
+        const bool strips = rule_.cleaning == Cleaning::kAlbert || rule_.cleaning == Cleaning::kXlnet;
         parts = {Replace("``", "\""), Replace("''", "\"")};
-        if (!albert) parts.push_back(ReplaceRuns(" "));
-        if (!config_["keep_accents"].Flag(!albert)) {
+        if (!albert()) parts.push_back(ReplaceRuns(" "));
+        if (!config_["keep_accents"].Flag(!strips)) {
           parts.push_back({{"type", "NFKD"}});
           parts.push_back({{"type", "StripAccents"}});
         }
         if (lower) parts.push_back({{"type", "Lowercase"}});
         charsmap();
-        if (albert) parts.push_back(ReplaceRuns(" "));
+        if (albert()) parts.push_back(ReplaceRuns(" "));
         break;
       }
       case Cleaning::kDeberta:

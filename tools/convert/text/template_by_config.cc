@@ -23,14 +23,11 @@ std::vector<int64_t> Around(const std::vector<text::TemplateItem>& items) {
 }
 
 void Build(bool begins, bool ends, const PublishedTokens& tokens, const std::string& type, TextModel* model) {
-  // The class's default names, if the directory has none.
-  const bool gemma = type == "GemmaTokenizer", llama = type == "LlamaTokenizer" || type == "CodeLlamaTokenizer";
-  const std::string bos = tokens.Named("bos_token", gemma   ? "<bos>"
-                                                    : llama ? "<s>"
-                                                            : ""),
-                    eos = tokens.Named("eos_token", gemma   ? "<eos>"
-                                                    : llama ? "</s>"
-                                                            : "");
+  std::string bos = tokens.Named("bos_token"), eos = tokens.Named("eos_token");
+  for (const DefaultToken& usual : NamesOfClass(type)) {
+    if (std::string(usual.key) == "bos_token") bos = tokens.Named("bos_token", usual.content);
+    if (std::string(usual.key) == "eos_token") eos = tokens.Named("eos_token", usual.content);
+  }
   if (begins && bos.empty()) Fail("tokenizer_config.json: add_bos_token is true, but there is no bos_token");
   if (ends && eos.empty()) Fail("tokenizer_config.json: add_eos_token is true, but there is no eos_token");
   const auto one = [&](const char* text, const char* type_id) {
@@ -40,6 +37,16 @@ void Build(bool begins, bool ends, const PublishedTokens& tokens, const std::str
 }
 
 }  // namespace
+
+std::vector<DefaultToken> NamesOfClass(const std::string& type) {
+  if (type == "GemmaTokenizer") {
+    return {{"bos_token", "<bos>"}, {"eos_token", "<eos>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
+  }
+  if (type == "LlamaTokenizer" || type == "CodeLlamaTokenizer") {
+    return {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"unk_token", "<unk>"}};
+  }
+  return {};
+}
 
 void FollowAddedEnds(const std::string& type, const JsonView& config, const PublishedTokens& tokens, TextModel* model,
                      std::vector<std::string>* warnings) {

@@ -11,6 +11,9 @@
 
 namespace fovea::tools {
 
+// The default names of special tokens of classes that build the template anew; empty for other classes.
+std::vector<DefaultToken> NamesOfClass(const std::string& type);
+
 // Follows add_bos_token and add_eos_token as the original library does:
 // - LlamaTokenizerFast, CodeLlamaTokenizerFast, GemmaTokenizerFast and CohereTokenizerFast build the template anew
 //   (update_post_processor), regardless of tokenizer.json; add_bos_token is true if it is absent.

@@ -17,7 +17,14 @@ struct TokenizerClass {
 
 // In the order of AutoTokenizer (tokenization_auto.py): tokenizer_config.json's tokenizer_class, config.json's, and the
 // class of config.json's model_type. `config`: tokenizer_config.json or an empty object.
+// A name of no particular class ("PreTrainedTokenizerFast", "TokenizersBackend") is kept; files other than
+// tokenizer.json are then read as the class of ClassByType.
 TokenizerClass TokenizerClassOf(const std::filesystem::path& model_dir, const JsonView& config);
+
+// Whether a name is that of a base class.
+bool IsBaseClass(const std::string& name);
+// The class of config.json's model_type.
+TokenizerClass ClassByType(const std::filesystem::path& model_dir);
 
 }  // namespace fovea::tools
 

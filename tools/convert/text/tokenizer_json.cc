@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/unicode.h"
@@ -49,15 +53,36 @@ class Reader {
   void CountTokens(size_t pieces) { ids_ = RangeOfIds(pieces + (added_.IsNull() ? 0 : added_.List().size())); }
 
   void ReadModel(const JsonView& model) {
-    const std::string type = TypeOf(model);
+    std::string type = TypeOf(model);
+    if (type.empty()) type = TypeByKeys(model);
     if (type == "WordPiece") {
       ReadWordPiece(model);
     } else if (type == "Unigram") {
       ReadUnigram(model);
     } else if (type == "BPE") {
       ReadBytePair(model);
+    } else if (type == "WordLevel") {
+      ReadWords(model);
     } else {
       Fail("{}: type \"{}\" is not supported", model.name(), type);
+    }
+  }
+
+  // Older files do not name the type.
+  static std::string TypeByKeys(const JsonView& model) {
+    if (!model["merges"].IsNull()) return "BPE";
+    if (model["vocab"].json().is_array()) return "Unigram";
+    return model["continuing_subword_prefix"].IsNull() ? "WordLevel" : "WordPiece";
+  }
+
+  // Whole words: word pieces whose continuation is part of no piece.
+  void ReadWords(const JsonView& model) {
+    ReadWordPiece(model);
+    model_.max_word_chars = UINT32_MAX;
+    model_.continuation = kWholeWords;
+    const auto begins = [&](const TextToken& token) { return StartsWith(token.piece, model_.continuation); };
+    if (std::any_of(model_.tokens.begin(), model_.tokens.end(), begins)) {
+      Fail("{}: words that begin with U+0001 are not supported", model.name());
     }
   }
 
@@ -102,10 +127,10 @@ class Reader {
     if (model["ignore_merges"].Flag(false)) model_.flags |= text::kIgnoreMerges;
     const JsonView vocabulary = model["vocab"];
     CountTokens(vocabulary.Object().size());
-    std::map<std::string, uint32_t> ids;
+    Ids ids(2 * vocabulary.json().size());
     for (const auto& [piece, id] : vocabulary.json().items()) {
       AddPiece(piece, id, ids_, vocabulary, &model_).piece = Spelled(piece);
-      ids[piece] = id.get<uint32_t>();
+      ids.emplace(piece, id.get<uint32_t>());
     }
     if (!model["unk_token"].IsNull()) model_.unknown_id = IdIn(ids, model["unk_token"].Bytes());
     if (model["byte_fallback"].Flag(false)) model_.byte_ids = ByteIds(model_);
@@ -122,14 +147,18 @@ class Reader {
     return found;
   }
 
-  static uint32_t IdIn(const std::map<std::string, uint32_t>& ids, const std::string& piece) {
+  // The vocabulary's pieces; the file holds their text.
+  using Ids = std::unordered_map<std::string_view, uint32_t>;
+
+  static uint32_t IdIn(const Ids& ids, const std::string& piece) {
     const auto found = ids.find(piece);
     if (found == ids.end()) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
     return found->second;
   }
 
-  void ReadMerges(const JsonView& list, const std::map<std::string, uint32_t>& ids) {
-    std::map<std::pair<uint32_t, uint32_t>, TextMerge> merges;  // for a repeated pair the last one counts
+  void ReadMerges(const JsonView& list, const Ids& ids) {
+    std::vector<TextMerge>& merges = model_.merges;
+    merges.reserve(list.List().size());
     uint32_t rank = 0;
     for (const Json& merge : list.List()) {
       std::string left, right;
@@ -149,10 +178,14 @@ class Reader {
         Fail("{}[{}]: \"{}\" does not begin with \"{}\"", list.name(), rank, right, model_.continuation);
       }
       const std::string merged = left + right.substr(model_.continuation.size());
-      const TextMerge record = {IdIn(ids, left), IdIn(ids, right), rank++, IdIn(ids, merged)};
-      merges[{record.left, record.right}] = record;
+      merges.push_back({IdIn(ids, left), IdIn(ids, right), rank++, IdIn(ids, merged)});
     }
-    for (const auto& [pair, merge] : merges) model_.merges.push_back(merge);
+    // By pair; for a repeated pair the last one counts.
+    std::sort(merges.begin(), merges.end(), [](const TextMerge& a, const TextMerge& b) {
+      return std::tie(a.left, a.right, b.rank) < std::tie(b.left, b.right, a.rank);
+    });
+    const auto same = [](const TextMerge& a, const TextMerge& b) { return a.left == b.left && a.right == b.right; };
+    merges.erase(std::unique(merges.begin(), merges.end(), same), merges.end());
   }
 
   // The bytes encoded by the printable characters of a byte-level piece; other pieces are returned unchanged.

@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kUnused = 0x80000000u;  // no byte leads to such a unit
 constexpr uint32_t kBlock = 256;
 constexpr uint32_t kSearched = 32 * kBlock;  // positions from the end that are still tried
+constexpr uint32_t kTries = 64;              // unused positions that a node tries before it gets a new block
 
 class Builder {
  public:
@@ -21,7 +22,7 @@ class Builder {
 
   std::vector<uint32_t> Run() {
     Grow();
-    used_[0] = true;
+    Take(0);
     units_[0] = 0;
     struct Node {
       uint32_t place;
@@ -54,7 +55,7 @@ class Builder {
       units_[node.place] |= (offset < 1u << 21 ? offset << 10 : offset << 2 | 1u << 9) | (leaf ? 1u << 8 : 0);
       for (size_t i = 0; i < labels.size(); ++i) {
         const uint32_t place = base ^ labels[i];
-        used_[place] = true;
+        Take(place);
         if (leaf && i == 0) {
           units_[place] = kUnused | entries_[children[0].begin].second;
         } else {
@@ -69,9 +70,29 @@ class Builder {
 
  private:
   void Grow() {
-    units_.resize(units_.size() + kBlock, kUnused);
-    used_.resize(units_.size(), false);
-    base_used_.resize(units_.size(), false);
+    const auto begin = static_cast<uint32_t>(units_.size()), end = begin + kBlock;
+    units_.resize(end, kUnused);
+    used_.resize(end, false);
+    base_used_.resize(end, false);
+    next_.resize(end + 1);
+    previous_.resize(end + 1);
+    // Position `end` closes the list of unused positions; before, `begin` did.
+    for (uint32_t i = begin; i < end; ++i) {
+      next_[i] = i + 1;
+      previous_[i + 1] = i;
+    }
+    next_[end] = end;
+  }
+
+  void Take(uint32_t place) {
+    used_[place] = true;
+    const uint32_t next = next_[place], previous = previous_[place];
+    if (place == cursor_) {
+      cursor_ = next;
+    } else {
+      next_[previous] = next;
+    }
+    previous_[next] = previous;
   }
 
   bool Fits(uint32_t place, uint32_t base, const std::vector<uint8_t>& labels) const {
@@ -81,13 +102,16 @@ class Builder {
   }
 
   uint32_t FindBase(uint32_t place, const std::vector<uint8_t>& labels) {
-    while (first_free_ < used_.size() && used_[first_free_]) ++first_free_;
-    const size_t start = std::max<size_t>(first_free_, units_.size() > kSearched ? units_.size() - kSearched : 0);
-    for (size_t i = start; i < units_.size(); ++i) {
-      if (used_[i]) continue;
-      const uint32_t base = static_cast<uint32_t>(i) ^ labels[0];
+    // Unused positions before the cursor are given up.
+    const auto end = static_cast<uint32_t>(units_.size());
+    while (cursor_ < end && cursor_ + kSearched < end) cursor_ = next_[cursor_];
+    uint32_t tries = 0;
+    for (uint32_t i = cursor_; i < end && tries < kTries; i = next_[i], ++tries) {
+      const uint32_t base = i ^ labels[0];
       if (Fits(place, base, labels)) return base;
     }
+    // A node that fits nowhere makes the positions that it tried less likely for the next ones.
+    if (tries == kTries) cursor_ = next_[cursor_];
     const uint32_t block = static_cast<uint32_t>(units_.size());
     Grow();
     if (units_.size() > 1u << 29) Fail("a vocabulary is too large for a trie");
@@ -97,7 +121,8 @@ class Builder {
   const std::vector<Entry> entries_;
   std::vector<uint32_t> units_;
   std::vector<bool> used_, base_used_;
-  size_t first_free_ = 0;
+  std::vector<uint32_t> next_, previous_;  // unused positions, ascending
+  uint32_t cursor_ = 0;                    // the first one that is tried
 };
 
 // Lists a trie that may be damaged. Nodes can be shared, as in published tries, but only up to a limit.
