@@ -102,12 +102,10 @@ TEST(Chat, OwnTemplates) {
   EXPECT_EQ(Rendered("{{ '}}' 'b' }}{% if not (1 == 2 or none == none) %}x{% endif %}", kQuestion), "}}b");
 }
 
-TEST(Chat, OwnTemplatesThatNeedMoreAreRefused) {
+TEST(Chat, OwnTemplatesWithFaultsAreRefused) {
   for (const char* source :
-       {"{% set x = 1 %}", "{% macro a() %}{% endmacro %}", "{{ 'a' if true else 'b' }}", "{{ messages | length }}",
-        "{{ strftime_now('%d') }}", "{{ unknown }}", "{% for m in messages[1:] %}{% endfor %}", "{% if 1 %}",
-        "{% endif %}", "{{ 1 }}", "{{ messages[9].content }}", "{{ '\\x41' }}", "{{ 'a",
-        "{% for m in messages %}{% if 1 %}{% endfor %}", "{% if '1' == 1 %}{% endif %}",
+       {"{% include 'x' %}", "{{ 'a' | unknown }}", "{{ messages.zfill() }}", "{% if 1 %}", "{% endif %}",
+        "{{ messages[9].content }}", "{{ 'a", "{% for m in messages %}{% if 1 %}{% endfor %}", "{{ 'a' + 1 }}",
         "{{ raise_exception('no') }}"}) {
     EXPECT_EQ(Rendered(source, kQuestion).rfind("refused: the model's chat template ", 0), 0u) << source;
   }

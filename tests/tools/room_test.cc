@@ -184,10 +184,10 @@ TEST(Room, ChatsAreWrittenByTheModelsTemplate) {
   EXPECT_NE(chat.err.find("dropped its 1 oldest turn\n"), std::string::npos) << chat.err;
   EXPECT_EQ(Generate({"--chat", "--prompt", Repeated(150)}, blob).status, 2);
   // Statements that are not evaluated are refused, not guessed.
-  const std::string other = Decoder("other", {{"chat_template", "{% set x = namespace(a='<|im_start|>') %}"}});
+  const std::string other = Decoder("other", {{"chat_template", "{% include 'x' %}"}});
   const CommandResult refused = Generate({"--chat", "--prompt", "a"}, other);
   EXPECT_EQ(refused.status, 2);
-  EXPECT_NE(refused.err.find("has an unsupported statement: 'set x = namespace(a='<|im_start|>')'"), std::string::npos);
+  EXPECT_NE(refused.err.find("uses the statement 'include' in line 1"), std::string::npos);
   EXPECT_NE(refused.err.find("--chat-template"), std::string::npos) << refused.err;
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/commands/chat_arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/conversation.h"
@@ -27,6 +28,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   GenerationArguments generation;
+  ChatArguments chat_inputs;
   std::vector<std::string> ids, prompts, images;
   std::string draft, system, target_prefix;
   std::string chat_template = "auto";
@@ -234,7 +236,8 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
   }
   Request request(arguments, model);
   request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
-  Conversation chat(model, ChatFormat(model, arguments.chat_template), arguments.system, request.request);
+  Conversation chat(model, ChatFormat(model, arguments.chat_template, arguments.chat_inputs.Inputs()), arguments.system,
+                    request.request, arguments.chat_inputs.Messages());
   const auto ask = [&](const std::string& user) {
     const Generation answer = chat.Ask(user);
     console->out << std::endl;
@@ -250,10 +253,11 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
           chat.context());
     }
   };
+  if (chat.Waits()) ask("");
   for (size_t i = 0; i < arguments.prompts.size() && !Interrupt::Happened(); ++i) {
     ask(PromptText(arguments.prompts[i]));
   }
-  if (!arguments.prompts.empty()) return;
+  if (!arguments.prompts.empty() || !arguments.chat_inputs.messages.empty()) return;
   const bool typed = isatty(STDIN_FILENO) != 0;
   for (std::string line; !Interrupt::Happened();) {
     if (typed) console->out << "> " << std::flush;
@@ -315,6 +319,7 @@ void AddGenerate(Command app, Console* console) {
   chat.Add("--chat-template", &arguments->chat_template, "Chat template: chatml, llama3, ...; auto: the model's own")
       .Placeholder("NAME");
   chat.Add("--system", &arguments->system, "System message of a chat").Placeholder("TEXT");
+  arguments->chat_inputs.AddTo(command);
   arguments->generation.AddSearch(command);
   generation.Add("--target-prefix", &arguments->target_prefix, "Begin each generated text with TEXT")
       .Placeholder("TEXT");

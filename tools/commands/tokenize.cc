@@ -10,8 +10,10 @@
 #include "tools/base/print.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/chat_arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/convert/text/build.h"
+#include "tools/convert/text/chat_files.h"
 #include "tools/text/chat_format.h"
 #include "tools/text/tokenizer.h"
 #include "tools/text/truncation.h"
@@ -23,6 +25,7 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   std::string chat;
+  ChatArguments chat_inputs;
   uint32_t max_length = 0;
   bool json = false;
 };
@@ -73,16 +76,23 @@ void Tokenize(const Arguments& arguments, Console* console) {
   const Opened opened(arguments.model, console);
   const Model& model = *opened.model;
   const Tokenizer tokenizer(model);
-  if (!arguments.text.Given()) Fail("no input; give --text or --file");
+  const std::vector<ChatMessage> history = arguments.chat_inputs.Messages();
+  if (!arguments.text.Given() && history.empty()) Fail("no input; give --text or --file");
+  if (arguments.chat.empty() && !history.empty()) Fail("--messages needs --chat");
   if (!arguments.chat.empty() && arguments.max_length != 0) {
     Fail("--max-length cannot be combined with --chat: a chat prompt is not truncated");
   }
   std::optional<ChatFormat> chat;
-  if (!arguments.chat.empty()) chat.emplace(model, arguments.chat);
+  if (!arguments.chat.empty()) chat.emplace(model, arguments.chat, arguments.chat_inputs.Inputs());
   OrderedJson list = OrderedJson::array();
   Truncations cuts;
-  for (const std::string& given : arguments.text.All()) {
-    const std::string text = chat ? chat->Prompt({{"user", given}}) : given;
+  std::vector<std::string> inputs;
+  for (const std::string& given : arguments.text.Given() ? arguments.text.All() : std::vector<std::string>{""}) {
+    std::vector<ChatMessage> messages = history;
+    if (arguments.text.Given()) messages.push_back({"user", given});
+    inputs.push_back(chat ? chat->Prompt(messages) : given);
+  }
+  for (const std::string& text : inputs) {
     const Tokens tokens = chat ? chat->TokensOf(text) : tokenizer.Encode(text, arguments.max_length);
     cuts.Add(tokens);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
@@ -121,6 +131,7 @@ void AddTokenize(Command app, Console* console) {
   chat.Add("--chat", &arguments->chat,
            "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")
       .Placeholder("NAME");
+  arguments->chat_inputs.AddTo(command);
   AddJson(command, &arguments->json);
   command.Footer(
       "BLOB can also be a directory with tokenizer files.\n"

@@ -23,6 +23,7 @@
 #include "tools/convert/resolve.h"
 #include "tools/convert/staged_model.h"
 #include "tools/convert/text/build.h"
+#include "tools/convert/text/chat_files.h"
 #include "tools/convert/vocabulary_check.h"
 #include "tools/model/packed_weights.h"
 #include "tools/text/text_inputs.h"
@@ -206,7 +207,9 @@ Description Describe(const ConvertOptions& options) {
     reading.adapter = options.adapter;
     reading.pooling = options.pooling;
     Description description = DescribeDirectory(options.input, reading);
-    for (const auto& [key, value] : ChatMetadataIn(options.input)) description.SetMetadata(key, value);
+    for (const auto& [key, value] : ChatMetadataIn(options.input, &description.findings)) {
+      description.SetMetadata(key, value);
+    }
     return description;
   }
   RefuseOtherInputs(options.input);

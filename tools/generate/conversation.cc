@@ -52,9 +52,11 @@ GenerationRequest RequestOf(const Model& model, const ChatFormat& format, const 
 }  // namespace
 
 Conversation::Conversation(const Model& model, const ChatFormat& format, const std::string& system,
-                           const GenerationRequest& request)
+                           const GenerationRequest& request, const std::vector<ChatMessage>& history)
     : model_(model), format_(format), request_(RequestOf(model, format, request)) {
   if (!system.empty()) messages_.push_back({"system", system});
+  messages_.insert(messages_.end(), history.begin(), history.end());
+  is_only_system_ = messages_.empty() || messages_.back().role == "system";
   // A run can read as many new tokens as a prompt can have.
   const uint32_t most = MaxTokens(model, DecodeProgram(model));
   const SessionRequest decode = ContinueRequest(model, {std::min({512u, request_.context, most})}, request_);
@@ -106,7 +108,8 @@ std::vector<int32_t> Conversation::Said() {
 }
 
 Generation Conversation::Ask(const std::string& user) {
-  messages_.push_back({"user", user});
+  if (!Waits() || !user.empty()) messages_.push_back({"user", user});
+  is_only_system_ = false;
   const std::vector<int32_t> tokens = Said();
   const size_t kept = Keep(tokens);
   const std::vector<int32_t> fresh(tokens.begin() + static_cast<ptrdiff_t>(kept), tokens.end());

@@ -14,13 +14,15 @@ namespace fovea::tools {
 
 class Conversation {
  public:
-  // `system`: the system message; may be empty.
+  // `system`: the system message; may be empty. `history`: messages with which the chat begins.
   Conversation(const Model& model, const ChatFormat& format, const std::string& system,
-               const GenerationRequest& request);
+               const GenerationRequest& request, const std::vector<ChatMessage>& history = {});
 
   // Generates the assistant's answer; until an interrupt, the part generated so far. request.show receives it as it is
   // generated. Oldest turns are dropped if the chat exceeds its context.
   Generation Ask(const std::string& user);
+  // Whether the history ends with a message that waits for an answer: Ask("") gives it.
+  bool Waits() const { return !messages_.empty() && messages_.back().role != "assistant" && !is_only_system_; }
   // Turns dropped for the last question, and the size of the context in tokens.
   size_t turns_left_out() const { return left_out_; }
   uint32_t context() const { return request_.context; }
@@ -35,6 +37,7 @@ class Conversation {
   const ChatFormat format_;
   const GenerationRequest request_;
   std::vector<ChatMessage> messages_;
+  bool is_only_system_ = true;  // no message but the system's
   std::optional<Session> decode_, draft_;
   std::optional<Generator> generator_;
   uint64_t turns_ = 0;

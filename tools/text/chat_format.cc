@@ -132,18 +132,34 @@ std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& 
   return Writer(Find(name)).Write(messages);
 }
 
-ChatFormat::ChatFormat(const Model& model, const std::string& asked) : model_(model) {
+ChatFormat::ChatFormat(const Model& model, const std::string& asked, const ChatInputs& inputs) : model_(model) {
   const auto metadata = [&](const char* key) {
     const char* value = model.Metadata(key);
     return std::string(value == nullptr ? "" : value);
   };
   name_ = asked;
-  if (asked != "auto") {
+  const std::string other = metadata(("chat_template." + asked).c_str());
+  if (asked != "auto" && other.empty()) {
     Find(name_);
+    if (!inputs.variables.empty()) Fail("the chat template {} has no variables; leave out --template-arg", asked);
     return;
   }
   name_ = metadata("chat");
-  own_ = {metadata("chat_template"), metadata("chat_bos"), metadata("chat_eos")};
+  own_ = {asked == "auto" ? metadata("chat_template") : other, metadata("chat_bos"), metadata("chat_eos")};
+  for (const char* token : {"pad", "unk", "cls", "sep"}) {
+    const std::string text = metadata(fmt::format("chat_{}", token).c_str());
+    if (!text.empty()) own_.tokens.emplace_back(fmt::format("{}_token", token), text);
+  }
+  own_.variables = inputs.variables;
+  own_.time = inputs.time;
+  const auto has_tools = [](const auto& variable) {
+    return variable.first == "tools" && variable.second != "null" && variable.second != "[]";
+  };
+  const std::string with_tools = metadata("chat_template.tool_use");
+  if (asked == "auto" && !with_tools.empty() &&
+      std::any_of(inputs.variables.begin(), inputs.variables.end(), has_tools)) {
+    own_.source = with_tools;
+  }
   if (!own_.source.empty()) {
     name_.clear();
     tokenizer_begins_ = metadata("chat_special_tokens") == "tokenizer";
@@ -171,14 +187,25 @@ Tokens ChatFormat::TokensOf(const std::string& prompt) const {
   return tokens;
 }
 
+std::string ChatFormat::EndAfter(const std::string& answer, bool system) const {
+  std::vector<ChatMessage> messages = {{"user", "a"}, {"assistant", answer}};
+  if (system) messages.insert(messages.begin(), {"system", "s"});
+  try {
+    const std::string whole = own_.Render(messages, false);
+    const size_t at = whole.rfind(answer);
+    return at == std::string::npos ? "" : whole.substr(at + answer.size());
+  } catch (const Failure&) {
+    return "";
+  }
+}
+
 std::string ChatFormat::End() const {
   std::string end;
   if (name_.empty()) {
     // A sentinel answer, to find what the template writes after an answer.
     const std::string answer = "fovea-answer";
-    const std::string whole = own_.Render({{"user", "a"}, {"assistant", answer}}, false);
-    const size_t at = whole.rfind(answer);
-    if (at != std::string::npos) end = whole.substr(at + answer.size());
+    end = EndAfter(answer, false);
+    if (end.empty()) end = EndAfter(answer, true);
   } else {
     end = Find(name_).assistant_end;
   }

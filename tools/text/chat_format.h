@@ -2,7 +2,11 @@
 #ifndef FOVEA_TOOLS_TEXT_CHAT_FORMAT_H_
 #define FOVEA_TOOLS_TEXT_CHAT_FORMAT_H_
 
+#include <stdint.h>
+
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/model/model.h"
@@ -19,28 +23,40 @@ std::vector<std::string> ChatTemplates();
 // do not alternate where the template requires it.
 std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& messages);
 
+// Variables of the model's own template, and the time that it shows.
+struct ChatInputs {
+  std::vector<std::pair<std::string, std::string>> variables = {};  // as ChatTemplate's
+  std::optional<int64_t> time = {};
+};
+
 // Chat format of a model: a template of the list above, or its own, which the converter stores in the metadata:
 //   chat_template             its text
-//   chat_bos, chat_eos        texts of bos_token and eos_token
+//   chat_template.NAME        other templates; "tool_use" is used if there are tools
+//   chat_bos, chat_eos        texts of bos_token and eos_token; also chat_pad, chat_unk, chat_cls, chat_sep
 //   chat_special_tokens       "tokenizer": the tokenizer adds its special tokens around a prompt (GGUF files, as in
 //                             llama.cpp); else the template writes them all (as in transformers)
 //   chat                      instead of these: a name of ChatTemplates()
 class ChatFormat {
  public:
-  // `asked`: a name, or "auto" for the model's own template; fails if the model has none.
-  ChatFormat(const Model& model, const std::string& asked);
+  // `asked`: a name of the list above or of the model's other templates, or "auto" for the model's own template; fails
+  // if the model has none.
+  ChatFormat(const Model& model, const std::string& asked, const ChatInputs& inputs = {});
 
   // Same as ChatPrompt. Fails if the model's template needs a language feature that is not implemented.
   std::string Prompt(const std::vector<ChatMessage>& messages) const;
   // Tokens of a whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the tokenizer
   // or the template writes it.
   Tokens TokensOf(const std::string& prompt) const;
-  // The end-of-turn marker after an answer, as "<|im_end|>"; empty if there is none.
+  // The end-of-turn marker after an answer, as "<|im_end|>"; empty if there is none, or if the template refuses the
+  // chat that shows it.
   std::string End() const;
 
  private:
   const Model& model_;
   std::string name_;  // empty: the model's own
+  // The marker of a chat whose last message, the answer, is `answer`.
+  std::string EndAfter(const std::string& answer, bool system) const;
+
   ChatTemplate own_;
   bool tokenizer_begins_ = true;
 };

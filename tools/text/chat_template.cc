@@ -1,113 +1,94 @@
 #include "tools/text/chat_template.h"
 
+#include <time.h>
+
 #include "tools/base/fail.h"
-#include "tools/text/template_expression.h"
-#include "tools/text/template_parts.h"
+#include "tools/base/mapped_file.h"
+#include "tools/text/template_parser.h"
+#include "tools/text/template_statement.h"
 
 namespace fovea::tools {
 namespace {
 
-// Runs statements part by part.
-class Renderer {
- public:
-  Renderer(const std::vector<TemplatePart>& parts, const std::vector<ChatMessage>& messages)
-      : parts_(parts), messages_(messages) {}
+using jinja::Budget;
+using jinja::Kind;
+using jinja::Value;
 
-  std::string Render(const TemplateNames& names) {
-    const size_t end = Block(0, names, true);
-    if (end != parts_.size()) RefuseTemplate("has a misplaced statement: '{}'", parts_[end].text);
-    return std::move(out_);
-  }
-
- private:
-  static std::string FirstWord(const std::string& statement) {
-    return statement.substr(0, statement.find_first_of(" \t\n("));
-  }
-  TemplateValue ValueOf(const std::string& expression, const TemplateNames& names) const {
-    return EvaluateExpression(expression, messages_, names);
-  }
-  const TemplatePart& At(size_t part) const {
-    if (part >= parts_.size()) RefuseTemplate("has a block without an end");
-    return parts_[part];
-  }
-
-  // Runs parts up to the statement that ends the block; returns that statement's part.
-  size_t Block(size_t part, const TemplateNames& names, bool run) {
-    if (++depth_ > kMostNestedBlocks) RefuseTemplate("nests blocks more than {} deep", kMostNestedBlocks);
-    while (part < parts_.size()) {
-      const auto& [kind, text] = parts_[part];
-      if (kind == TemplatePart::Kind::kStatement) {
-        const std::string word = FirstWord(text);
-        if (word.rfind("end", 0) == 0 || word == "else" || word == "elif") break;
-        part = Statement(word, part, names, run);
-        continue;
-      }
-      if (run && kind == TemplatePart::Kind::kText) out_ += text;
-      if (run && kind == TemplatePart::Kind::kExpression) Write(text, names);
-      ++part;
-    }
-    --depth_;
-    return part;
-  }
-
-  void Write(const std::string& expression, const TemplateNames& names) {
-    const TemplateValue value = ValueOf(expression, names);
-    if (value.kind != TemplateValue::Kind::kString)
-      RefuseTemplate("outputs a value that is not a string: '{}'", expression);
-    out_ += value.text;
-  }
-
-  size_t Statement(const std::string& word, size_t part, const TemplateNames& names, bool run) {
-    if (word == "if") return If(part, names, run);
-    if (word == "for") return For(part, parts_[part].text.substr(word.size()), names, run);
-    RefuseTemplate("has an unsupported statement: '{}'", parts_[part].text);
-  }
-
-  size_t If(size_t part, const TemplateNames& names, bool run) {
-    for (bool done = false;;) {
-      const std::string word = FirstWord(At(part).text);
-      if (word == "endif") return part + 1;
-      if (word != "if" && word != "elif" && word != "else") RefuseTemplate("has a block without an end");
-      const std::string condition = At(part).text.substr(word.size());
-      const bool now = run && !done && (word == "else" || IsTrue(ValueOf(condition, names)));
-      done = done || now;
-      part = Block(part + 1, names, now);
-    }
-  }
-
-  size_t For(size_t part, const std::string& rest, const TemplateNames& names, bool run) {
-    const size_t in = rest.find(" in ");
-    const std::string name = TrimSpaces(rest.substr(0, in));
-    const std::string over = in == std::string::npos ? "" : TrimSpaces(rest.substr(in + 4));
-    if (run && over != "messages") RefuseTemplate("has an unsupported loop: '{}'", parts_[part].text);
-    size_t end = 0;
-    if (!run || messages_.empty()) end = Block(part + 1, names, false);
-    for (size_t i = 0; run && i < messages_.size(); ++i) {
-      TemplateNames inner = names;
-      inner[name] = {TemplateValue::Kind::kMessage, {}, static_cast<long>(i), &messages_[i]};
-      inner["loop"] = {TemplateValue::Kind::kLoop, {}, static_cast<long>(i)};
-      end = Block(part + 1, inner, true);
-    }
-    if (FirstWord(At(end).text) != "endfor") RefuseTemplate("has an unsupported loop: '{}'", parts_[part].text);
-    return end + 1;
-  }
-
-  const std::vector<TemplatePart>& parts_;
-  const std::vector<ChatMessage>& messages_;
-  std::string out_;
-  size_t depth_ = 0;
-};
+Value MessageOf(const ChatMessage& message, Budget* budget) {
+  if (!message.json.empty()) return jinja::ParsedJson(message.json, "a message", budget);
+  jinja::Dict pairs;
+  Put(&pairs, String("role", budget), String(message.role, budget), budget);
+  Put(&pairs, String("content", budget), String(message.text, budget), budget);
+  return Mapping(std::move(pairs), budget);
+}
 
 }  // namespace
 
 std::string ChatTemplate::Render(const std::vector<ChatMessage>& messages, bool answers) const {
-  if (messages.empty()) Fail("the chat has no messages");
-  const std::vector<TemplatePart> parts = SplitTemplate(source);
-  const TemplateNames names = {{"messages", {TemplateValue::Kind::kMessages}},
-                               {"bos_token", {TemplateValue::Kind::kString, bos}},
-                               {"eos_token", {TemplateValue::Kind::kString, eos}},
-                               {"add_generation_prompt", {TemplateValue::Kind::kBool, {}, answers ? 1 : 0}}};
-  return Renderer(parts, messages).Render(names);
+  const jinja::Program program = jinja::Parse(source);
+  Budget budget;
+  jinja::List list;
+  for (const ChatMessage& message : messages) list.push_back(MessageOf(message, &budget));
+  std::vector<std::pair<std::string, Value>> names = {
+      {"messages", Sequence(std::move(list), Kind::kList, &budget)},
+      {"add_generation_prompt", jinja::Bool(answers)},
+      {"tools", jinja::None()},
+      {"documents", jinja::None()},
+      {"bos_token", String(bos, &budget)},
+      {"eos_token", String(eos, &budget)},
+  };
+  for (const auto& [name, text] : tokens) names.emplace_back(name, String(text, &budget));
+  for (const auto& [name, json] : variables) {
+    const Value value = jinja::ParsedJson(json, "the template's variable " + name, &budget);
+    bool known = false;
+    for (auto& [there, old] : names) {
+      if (there == name) old = value, known = true;
+    }
+    if (!known) names.emplace_back(name, value);
+  }
+  return jinja::Rendered(program, names, time.value_or(static_cast<int64_t>(::time(nullptr))));
 }
+
+std::vector<ChatMessage> MessagesIn(const std::string& json, const std::string& where) {
+  Budget budget;
+  const Value list = jinja::ParsedJson(json, where, &budget);
+  if (!list.Is(Kind::kList)) Fail("{}: must be a list of messages", where);
+  std::vector<ChatMessage> messages;
+  for (const Value& value : list.list()) {
+    const size_t number = messages.size();
+    if (!value.Is(Kind::kDict)) Fail("{}: message {} is not an object", where, number);
+    const Value *const role = Find(value.dict(), "role"), *const content = Find(value.dict(), "content");
+    if (role == nullptr || !role->Is(Kind::kString)) Fail("{}: message {} has no role", where, number);
+    const bool text = content != nullptr && content->Is(Kind::kString);
+    messages.push_back({role->text(), text ? content->text() : "", JsonOf(value, {}, &budget)});
+  }
+  return messages;
+}
+
+std::pair<std::string, std::string> TemplateVariable(const std::string& given) {
+  const size_t sign = given.find('=');
+  if (sign == std::string::npos || sign == 0) Fail("--template-arg '{}': must be NAME=VALUE", given);
+  const std::string name = given.substr(0, sign), value = given.substr(sign + 1);
+  const std::string where = "--template-arg " + name;
+  Budget budget;
+  const auto json = [&](const Value& of) { return std::pair(name, JsonOf(of, {}, &budget)); };
+  if (value.rfind('@', 0) == 0) return json(jinja::ParsedJson(ReadFile(value.substr(1)), value.substr(1), &budget));
+  // Python's spelling means the same.
+  if (value == "True" || value == "False") return json(jinja::Bool(value == "True"));
+  if (value == "None") return json(jinja::None());
+  const bool is_json = value == "true" || value == "false" || value == "null" ||
+                       (!value.empty() && std::string("[{\"").find(value[0]) != std::string::npos) ||
+                       (!value.empty() && value.find_first_not_of("0123456789.-") == std::string::npos);
+  if (!is_json) return json(String(value, &budget));
+  try {
+    return json(jinja::ParsedJson(value, where, &budget));
+  } catch (const Failure&) {
+    // 2024-07-26 and 1.2.3 are texts.
+    if (value.find_first_not_of("0123456789.-") == std::string::npos) return json(String(value, &budget));
+    throw;
+  }
+}
+
+std::vector<std::string> UnknownParts(const std::string& source) { return jinja::Parse(source).unknown; }
 
 }  // namespace fovea::tools

@@ -1,240 +1,254 @@
 #include "tools/text/template_expression.h"
 
-#include <ctype.h>
-#include <string.h>
-
 #include <algorithm>
+#include <cmath>
 
-#include "tools/text/template_parts.h"
-#include "tools/text/white_space.h"
+#include "tools/text/template_arithmetic.h"
+#include "tools/text/template_text.h"
 
-namespace fovea::tools {
+namespace fovea::tools::jinja {
 namespace {
 
-TemplateValue String(const std::string& text) { return {TemplateValue::Kind::kString, text}; }
-TemplateValue Bool(bool value) { return {TemplateValue::Kind::kBool, {}, value ? 1 : 0}; }
-TemplateValue Number(long number) { return {TemplateValue::Kind::kNumber, {}, number}; }
+using K = Expression::Kind;
 
-// Parses and evaluates an expression; `run` false: only parses it.
-class Expression {
- public:
-  Expression(const std::string& source, const std::vector<ChatMessage>& messages, const TemplateNames& names)
-      : source_(source), messages_(messages), names_(names) {}
+// How an expression is called in messages: "message.content".
+std::string Shown(const Expression& expression) {
+  if (expression.kind == K::kName) return expression.text;
+  if (expression.kind == K::kAttribute) return Shown(*expression.parts[0]) + "." + expression.text;
+  if (expression.kind == K::kItem && expression.parts[1]->kind == K::kConstant) {
+    const Value& key = expression.parts[1]->constant;
+    return Shown(*expression.parts[0]) + (key.Is(Kind::kString) ? "['" + key.text() + "']" : "[..]");
+  }
+  return fmt::format("the value in line {}", expression.line);
+}
 
-  TemplateValue Evaluate() {
-    const TemplateValue value = Or(true);
-    if (Skip() < source_.size()) Refused();
-    return value;
-  }
-
- private:
-  [[noreturn]] void Refused() const { RefuseTemplate("has an unsupported expression: '{}'", source_); }
-
-  size_t Skip() {
-    at_ = std::min(source_.find_first_not_of(kTemplateSpaces, at_), source_.size());
-    return at_;
-  }
-  bool Take(const char* sign) {
-    if (source_.compare(Skip(), strlen(sign), sign) != 0) return false;
-    at_ += strlen(sign);
-    return true;
-  }
-  void Need(const char* sign) {
-    if (!Take(sign)) Refused();
-  }
-  static bool IsWord(char c) { return isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-  std::string Word() {
-    const size_t begin = Skip();
-    while (at_ < source_.size() && IsWord(source_[at_])) ++at_;
-    return source_.substr(begin, at_ - begin);
-  }
-  bool TakeWord(const char* word) {
-    const size_t begin = at_;
-    if (Word() == word) return true;
-    at_ = begin;
-    return false;
-  }
-
-  TemplateValue Or(bool run) {
-    TemplateValue value = And(run);
-    while (TakeWord("or")) {
-      const bool known = run && IsTrue(value);
-      const TemplateValue next = And(run && !known);
-      if (!known) value = next;
-    }
-    return value;
-  }
-  TemplateValue And(bool run) {
-    TemplateValue value = Not(run);
-    while (TakeWord("and")) {
-      const bool known = run && !IsTrue(value);
-      const TemplateValue next = Not(run && !known);
-      if (!known) value = next;
-    }
-    return value;
-  }
-  TemplateValue Not(bool run) {
-    if (++depth_ > kMostNestedBlocks) Refused();
-    const bool inverts = TakeWord("not");
-    TemplateValue value = inverts ? Bool(!IsTrue(Not(run))) : Compared(run);
-    --depth_;
-    return value;
-  }
-
-  TemplateValue Compared(bool run) {
-    TemplateValue value = Sum(run);
-    const bool equal = Take("==");
-    if (!equal && !Take("!=")) return value;
-    const TemplateValue other = Sum(run);
-    const auto plain = [](const TemplateValue& v) { return v.kind <= TemplateValue::Kind::kString; };
-    const bool none = value.kind == TemplateValue::Kind::kNone || other.kind == TemplateValue::Kind::kNone;
-    if (run && (!plain(value) || !plain(other) || (!none && value.kind != other.kind))) Refused();
-    const bool same = value.kind == other.kind && value.text == other.text && value.number == other.number;
-    return Bool(same == equal);
-  }
-
-  TemplateValue Sum(bool run) {
-    TemplateValue value = Filtered(run);
-    for (;;) {
-      if (source_.compare(Skip(), 1, "+") != 0 && source_.compare(at_, 1, "~") != 0) return value;
-      ++at_;
-      const TemplateValue next = Filtered(run);
-      if (!run) continue;
-      if (value.kind != TemplateValue::Kind::kString || next.kind != TemplateValue::Kind::kString) Refused();
-      value.text += next.text;
-    }
-  }
-
-  TemplateValue Filtered(bool run) {
-    TemplateValue value = Primary(run);
-    for (;;) {
-      if (Take("[")) {
-        const TemplateValue key = Or(run);
-        Need("]");
-        value = run ? Member(value, key) : value;
-      } else if (Take(".")) {
-        const std::string name = Word();
-        if (!Take("(")) {
-          value = run ? Member(value, String(name)) : value;
-          continue;
-        }
-        if (name != "strip") Refused();
-        Need(")");
-        value = Strip(run, value);
-      } else if (Take("|")) {
-        if (Word() != "trim") Refused();
-        value = Strip(run, value);
-      } else {
-        return value;
-      }
-    }
-  }
-
-  TemplateValue Strip(bool run, const TemplateValue& value) const {
-    if (!run) return value;
-    if (value.kind != TemplateValue::Kind::kString) Refused();
-    return String(StripWhiteSpace(value.text));
-  }
-
-  TemplateValue Member(const TemplateValue& of, const TemplateValue& key) const {
-    const long count = static_cast<long>(messages_.size());
-    if (of.kind == TemplateValue::Kind::kMessages && key.kind == TemplateValue::Kind::kNumber) {
-      const long index = key.number < 0 ? key.number + count : key.number;
-      if (index < 0 || index >= count) Refused();
-      return {TemplateValue::Kind::kMessage, {}, index, &messages_[static_cast<size_t>(index)]};
-    }
-    if (key.kind != TemplateValue::Kind::kString) Refused();
-    if (of.kind == TemplateValue::Kind::kMessage) {
-      if (key.text == "role") return String(of.message->role);
-      if (key.text == "content") return String(of.message->text);
-      return {};  // messages of a plain chat have no other members
-    }
-    if (of.kind != TemplateValue::Kind::kLoop) Refused();
-    if (key.text == "first") return Bool(of.number == 0);
-    if (key.text == "last") return Bool(of.number + 1 == count);
-    if (key.text == "index0") return Number(of.number);
-    if (key.text == "index") return Number(of.number + 1);
-    if (key.text == "length") return Number(count);
-    Refused();
-  }
-
-  TemplateValue Primary(bool run) {
-    if (Take("(")) {
-      if (++depth_ > kMostNestedBlocks) Refused();
-      const TemplateValue value = Or(run);
-      Need(")");
-      --depth_;
-      return value;
-    }
-    const char c = Skip() < source_.size() ? source_[at_] : 0;
-    if (c == '\'' || c == '"') return Literal(c);
-    const bool minus = Take("-");
-    const std::string word = Word();
-    if (word.empty()) Refused();
-    if (isdigit(static_cast<unsigned char>(word[0])) != 0) {
-      if (word.size() > 6 || word.find_first_not_of("0123456789") != std::string::npos) Refused();
-      return Number((minus ? -1 : 1) * std::stol(word));
-    }
-    if (minus) Refused();
-    if (word == "true" || word == "True") return Bool(true);
-    if (word == "false" || word == "False") return Bool(false);
-    if (word == "none" || word == "None") return {};
-    if (Take("(")) return Call(run, word);
-    const auto found = names_.find(word);
-    if (found != names_.end()) return found->second;
-    // Variables that transformers defines and that are empty in a plain chat.
-    if (word == "tools" || word == "documents" || word == "custom_tools") return {};
-    if (run) RefuseTemplate("uses an undefined name: '{}'", word);
-    return {};
-  }
-
-  TemplateValue Call(bool run, const std::string& name) {
-    if (name != "raise_exception") Refused();
-    const TemplateValue message = Or(run);
-    Need(")");
-    if (run) Fail("the model's chat template refuses the chat: {}", message.text);
-    return {};
-  }
-
-  TemplateValue Literal(char quote) {
-    std::string text;
-    for (++at_; at_ < source_.size() && source_[at_] != quote; ++at_) {
-      if (source_[at_] != '\\') {
-        text += source_[at_];
-        continue;
-      }
-      const char *const kNames = "nt\\'\"r", *const kMeant = "\n\t\\'\"\r";
-      const char* const name = ++at_ < source_.size() ? strchr(kNames, source_[at_]) : nullptr;
-      if (name == nullptr) Refused();
-      text += kMeant[name - kNames];
-    }
-    if (at_ == source_.size()) Refused();
-    ++at_;
-    // Adjacent strings are concatenated.
-    const size_t end = at_;
-    const char next = Skip() < source_.size() ? source_[at_] : 0;
-    if (next == '\'' || next == '"') return String(text + Literal(next).text);
-    at_ = end;
-    return String(text);
-  }
-
-  const std::string& source_;
-  const std::vector<ChatMessage>& messages_;
-  const TemplateNames& names_;
-  size_t at_ = 0, depth_ = 0;
+// Start, end and step of a slice over `count` items, as Python's slice.indices().
+struct Range {
+  int64_t first, last, step;
 };
+Range RangeOf(const Value* from, const Value* to, const Value* by, int64_t count) {
+  const auto whole = [](const Value* value, int64_t absent) {
+    return value == nullptr || value->Is(Kind::kNone) ? absent : WholeOf(*value, "the index of a slice");
+  };
+  Range range = {0, 0, whole(by, 1)};
+  if (range.step == 0) Refuse("has a slice with step 0");
+  range.step = std::clamp<int64_t>(range.step, -INT32_MAX, INT32_MAX);
+  const bool down = range.step < 0;
+  const auto bound = [&](const Value* value, int64_t absent) {
+    int64_t index = whole(value, INT64_MIN);
+    if (index == INT64_MIN) return absent;
+    if (index < 0) index = std::max<int64_t>(index, -count - 1) + count;
+    return std::clamp<int64_t>(index, down ? -1 : 0, down ? count - 1 : count);
+  };
+  range.first = bound(from, down ? count - 1 : 0);
+  range.last = bound(to, down ? -1 : count);
+  return range;
+}
 
 }  // namespace
 
-bool IsTrue(const TemplateValue& value) {
-  if (value.kind == TemplateValue::Kind::kString) return !value.text.empty();
-  if (value.kind == TemplateValue::Kind::kBool || value.kind == TemplateValue::Kind::kNumber) return value.number != 0;
-  return value.kind != TemplateValue::Kind::kNone;
+void Scope::Set(const std::string& name, const Value& value) {
+  for (auto& [there, old] : names_) {
+    if (there == name) {
+      old = value;
+      return;
+    }
+  }
+  names_.emplace_back(name, value);
 }
 
-TemplateValue EvaluateExpression(const std::string& source, const std::vector<ChatMessage>& messages,
-                                 const TemplateNames& names) {
-  return Expression(source, messages, names).Evaluate();
+const Value* Scope::Find(const std::string& name, Budget* budget) const {
+  for (const Scope* scope = this; scope != nullptr; scope = scope->outside_) {
+    budget->Spend(1 + scope->names_.size() / 16);
+    for (const auto& [there, value] : scope->names_) {
+      if (there == name) return &value;
+    }
+  }
+  return nullptr;
 }
 
-}  // namespace fovea::tools
+Value Evaluator::Of(const Expression& e, const Scope& scope) {
+  const Nested nested(this);
+  switch (e.kind) {
+    case K::kConstant:
+      return e.constant;
+    case K::kName:
+      return NameOf(e, scope);
+    case K::kList:
+      return Sequence(ListOf(e.parts, scope), Kind::kList, &budget_);
+    case K::kTuple:
+      return Sequence(ListOf(e.parts, scope), Kind::kTuple, &budget_);
+    case K::kDict: {
+      Dict dict;
+      for (size_t i = 0; i < e.parts.size(); i += 2) {
+        const Value key = Of(*e.parts[i], scope);
+        Put(&dict, key, Of(*e.parts[i + 1], scope), &budget_);
+      }
+      return Mapping(std::move(dict), &budget_);
+    }
+    case K::kAttribute: {
+      const Value of = Of(*e.parts[0], scope);
+      if (of.Is(Kind::kUndefined)) Refuse("uses {}, but {} is undefined", Shown(e), Shown(*e.parts[0]));
+      return AttributeOf(of, e.text, &budget_);
+    }
+    case K::kItem: {
+      const Value of = Of(*e.parts[0], scope);
+      if (of.Is(Kind::kUndefined)) Refuse("uses an item of {}, which is undefined", Shown(*e.parts[0]));
+      return ItemOf(of, Of(*e.parts[1], scope), &budget_);
+    }
+    case K::kSlice:
+      return Sliced(e, scope);
+    case K::kCall:
+      return Called(e, nullptr, scope);
+    case K::kFilter: {
+      const Value value = Of(*e.parts[0], scope);
+      return ApplyFilter(e.text, value, ArgumentsOf(e.arguments, "filter " + e.text, scope), &budget_);
+    }
+    case K::kTest: {
+      const Value value = Of(*e.parts[0], scope);
+      return Bool(ApplyTest(e.text, value, ArgumentsOf(e.arguments, "test " + e.text, scope), &budget_));
+    }
+    case K::kUnary:
+      return Unary(e, scope);
+    case K::kBinary:
+      return Binary(e, scope);
+    case K::kCompare:
+      return Compared(e, scope);
+    case K::kIf:
+      if (IsTrue(Of(*e.parts[0], scope))) return Of(*e.parts[1], scope);
+      return e.parts[2] == nullptr ? Undefined() : Of(*e.parts[2], scope);
+  }
+  return {};
+}
+
+Value Evaluator::NameOf(const Expression& name, const Scope& scope) {
+  if (const Value* const found = scope.Find(name.text, &budget_)) return *found;
+  return IsFunction(name.text) ? Function(name.text) : Undefined(name.text);
+}
+
+List Evaluator::ListOf(const std::vector<ExpressionPointer>& parts, const Scope& scope) {
+  List list;
+  for (const ExpressionPointer& part : parts) list.push_back(Of(*part, scope));
+  return list;
+}
+
+CallArguments Evaluator::ArgumentsOf(const Arguments& arguments, std::string what, const Scope& scope) {
+  List positional = ListOf(arguments.positional, scope);
+  std::vector<std::pair<std::string, Value>> named;
+  for (const auto& [name, value] : arguments.named) named.emplace_back(name, Of(*value, scope));
+  return {std::move(what), std::move(positional), std::move(named)};
+}
+
+Value Evaluator::Filtered(const Expression& filter, const Value& value, const Scope& scope) {
+  const Value inner = filter.parts[0] == nullptr ? value : Filtered(*filter.parts[0], value, scope);
+  return ApplyFilter(filter.text, inner, ArgumentsOf(filter.arguments, "filter " + filter.text, scope), &budget_);
+}
+
+Value Evaluator::CallWith(const Expression& call, const Value& caller, const Scope& scope) {
+  return Called(call, &caller, scope);
+}
+
+Value Evaluator::Called(const Expression& call, const Value* caller, const Scope& scope) {
+  const Expression& what = *call.parts[0];
+  const Value of = Of(what, scope);
+  const std::string name = what.kind == K::kAttribute || what.kind == K::kName ? what.text : Shown(what);
+  switch (of.kind) {
+    case Kind::kMethod:
+      return CallMethod(of.method(), ArgumentsOf(call.arguments, "method " + name, scope), &budget_);
+    case Kind::kFunction:
+      return CallFunction(of.text(), ArgumentsOf(call.arguments, "function " + name, scope), seconds_, &budget_);
+    case Kind::kMacro: {
+      CallArguments arguments = ArgumentsOf(call.arguments, "macro " + name, scope);
+      if (caller != nullptr) {
+        auto named = arguments.RestOfNamed();
+        named.emplace_back("caller", *caller);
+        arguments = CallArguments(arguments.what(), arguments.RestOfPositional(), std::move(named));
+      }
+      return call_macro_(of.macro(), std::move(arguments));
+    }
+    case Kind::kUndefined:
+      if (what.kind == K::kAttribute && !IsMethod(what.text)) Refuse("uses the method '{}'", what.text);
+      Refuse("calls {}, which is undefined", Shown(what));
+    default:
+      Refuse("calls {}, which is {}", Shown(what), jinja::NameOf(of));
+  }
+}
+
+Value Evaluator::Sliced(const Expression& slice, const Scope& scope) {
+  const Value of = Of(*slice.parts[0], scope);
+  Value bounds[3];
+  const Value* given[3] = {};
+  for (size_t i = 0; i < 3; ++i) {
+    if (slice.parts[i + 1] == nullptr) continue;
+    bounds[i] = Of(*slice.parts[i + 1], scope);
+    given[i] = &bounds[i];
+  }
+  const auto walk = [&](size_t count, const auto& add) {
+    const Range range = RangeOf(given[0], given[1], given[2], static_cast<int64_t>(count));
+    for (int64_t i = range.first; range.step > 0 ? i < range.last : i > range.last; i += range.step) {
+      add(static_cast<size_t>(i));
+    }
+  };
+  if (of.IsList()) {
+    List items;
+    walk(of.list().size(), [&](size_t i) { items.push_back(of.list()[i]); });
+    return Sequence(std::move(items), of.kind, &budget_);
+  }
+  if (of.Is(Kind::kString)) {
+    budget_.SpendBytes(of.text().size());
+    const std::vector<std::string_view> characters = Characters(of.text());
+    std::string text;
+    walk(characters.size(), [&](size_t i) { text += characters[i]; });
+    return String(std::move(text), &budget_);
+  }
+  Refuse("slices {}, which is {}", Shown(*slice.parts[0]), jinja::NameOf(of));
+}
+
+Value Evaluator::Unary(const Expression& e, const Scope& scope) {
+  const Value value = Of(*e.parts[0], scope);
+  if (e.text == "not") return Bool(!IsTrue(value));
+  if (!value.IsNumber()) Refuse("has the sign {} before {}", e.text, jinja::NameOf(value));
+  if (value.Is(Kind::kFloat)) return Float(e.text == "-" ? -value.real : value.real);
+  return Int(e.text == "-" ? -value.number : value.number);
+}
+
+Value Evaluator::Binary(const Expression& e, const Scope& scope) {
+  const Value left = Of(*e.parts[0], scope);
+  if (e.text == "and") return IsTrue(left) ? Of(*e.parts[1], scope) : left;
+  if (e.text == "or") return IsTrue(left) ? left : Of(*e.parts[1], scope);
+  const Value right = Of(*e.parts[1], scope);
+  if (e.text == "~") return String(Printed(left, &budget_) + Printed(right, &budget_), &budget_);
+  for (size_t i = 0; i < 2; ++i) {
+    if ((i == 0 ? left : right).Is(Kind::kUndefined)) {
+      Refuse("computes with {}, which is undefined (line {})", Shown(*e.parts[i]), e.line);
+    }
+  }
+  return Computed(e.text, left, right, &budget_);
+}
+
+Value Evaluator::Compared(const Expression& e, const Scope& scope) {
+  Value left = Of(*e.parts[0], scope);
+  for (size_t i = 0; i < e.operators.size(); ++i) {
+    const std::string& sign = e.operators[i];
+    Value right = Of(*e.parts[i + 1], scope);
+    bool holds = false;
+    if (sign == "==" || sign == "!=") {
+      holds = Equal(left, right, &budget_) == (sign == "==");
+    } else if (sign == "in" || sign == "not in") {
+      holds = Contains(right, left, &budget_) == (sign == "in");
+    } else if (sign == "<") {
+      holds = Less(left, right, &budget_);
+    } else if (sign == ">") {
+      holds = Less(right, left, &budget_);
+    } else if (sign == "<=") {
+      holds = Less(left, right, &budget_) || Equal(left, right, &budget_);
+    } else {
+      holds = Less(right, left, &budget_) || Equal(left, right, &budget_);
+    }
+    if (!holds) return Bool(false);
+    left = std::move(right);
+  }
+  return Bool(true);
+}
+
+}  // namespace fovea::tools::jinja

@@ -154,7 +154,8 @@ void WarnOfSettings(const GenerationConfig& config, bool searches, Description& 
       if (!config.View(key).IsNull()) name(key);
     }
   }
-  for (const char* key : {"sequence_bias", "exponential_decay_length_penalty"}) {
+  for (const char* key : {"sequence_bias", "exponential_decay_length_penalty", "stop_strings", "watermarking_config",
+                          "prompt_lookup_num_tokens", "top_h"}) {
     if (!config.View(key).IsNull()) name(key);
   }
   if (named.empty()) return;

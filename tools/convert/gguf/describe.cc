@@ -4,6 +4,7 @@
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/gguf/parts.h"
+#include "tools/convert/text/chat_files.h"
 
 namespace fovea::tools {
 namespace {
@@ -20,6 +21,7 @@ void SetChat(const GgufMetadata& metadata, Description* description) {
   const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
   if (source.empty()) return;
   description->SetMetadata("chat_template", source);
+  description->findings.push_back(TemplateFinding("tokenizer.chat_template", source));
   description->SetMetadata("chat_special_tokens", "tokenizer");
   const JsonView tokens = metadata.Get("tokenizer.ggml.tokens");
   for (const auto& [key, name] : {std::pair{"chat_bos", "bos"}, {"chat_eos", "eos"}}) {

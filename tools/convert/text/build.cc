@@ -212,16 +212,6 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   return true;
 }
 
-// If there are several templates, the one named "default".
-std::string ConfiguredTemplate(const JsonView& config) {
-  const JsonView value = config["chat_template"];
-  if (!value.json().is_array()) return value.Bytes("");
-  for (size_t i = 0; i < value.List().size(); ++i) {
-    if (value.At(i)["name"].Bytes("") == "default") return value.At(i)["template"].Bytes("");
-  }
-  return "";
-}
-
 }  // namespace
 
 bool HasTokenizer(const path& model_dir) {
@@ -229,20 +219,6 @@ bool HasTokenizer(const path& model_dir) {
     if (std::filesystem::exists(model_dir / name)) return true;
   }
   return !SentencePieceFile(model_dir).empty();
-}
-
-std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const path& model_dir) {
-  const path file = model_dir / "tokenizer_config.json", jinja = model_dir / "chat_template.jinja";
-  const Json json = std::filesystem::exists(file) ? ReadJson(file) : Json::object();
-  const JsonView config(json, file.string());
-  const std::string source = std::filesystem::exists(jinja) ? ReadFile(jinja) : ConfiguredTemplate(config);
-  if (source.empty()) return {};
-  std::vector<std::pair<std::string, std::string>> entries = {{"chat_template", source}};
-  for (const auto& [key, token] : {std::pair{"chat_bos", "bos_token"}, {"chat_eos", "eos_token"}}) {
-    const std::string text = SpecialToken(config, token, "");
-    if (!text.empty()) entries.emplace_back(key, text);
-  }
-  return entries;
 }
 
 bool IsDirectoryTokenizer(const Json& description) {

@@ -40,10 +40,6 @@ bool IsDirectoryTokenizer(const Json& description);
 // Whether a directory has tokenizer files that are found without a description.
 bool HasTokenizer(const std::filesystem::path& model_dir);
 
-// The chat template of a directory (chat_template.jinja, else tokenizer_config.json) as the metadata that
-// tools/text/chat_format.h reads; empty if it has none.
-std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const std::filesystem::path& model_dir);
-
 }  // namespace fovea::tools
 
 #endif  // FOVEA_TOOLS_CONVERT_TEXT_BUILD_H_
