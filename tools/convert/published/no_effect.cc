@@ -90,6 +90,7 @@ constexpr Key kKeys[] = {
     {"rope_interleaved", "false"},
     {"rope_local_base_freq", "null"},
     {"use_mrope", "false"},
+    {"original_max_position_embeddings", nullptr},  // where no scaling of positions reads it
     {"full_attn_mod", "1"},
     {"interpolate_factor", "1"},
     {"apply_residual_connection_post_layernorm", "false"},
