@@ -328,7 +328,6 @@ TEST_F(Architecture, DebertaScoresByKindsOfDistanceTerms) {
   ExpectRefused("norm_rel_ebd", R"({"norm_rel_ebd": "batch_norm"})");
   ExpectRefused("z_steps 2", R"({"z_steps": 2})");
   ExpectRefused("encoder.conv.", R"({"conv_kernel_size": 0})");  // is stored, so it must be used
-  ExpectRefused("embeddings.position_embeddings", R"({"position_biased_input": false})");
   ChangeWeights([](Tensors& tensors) {
     auto& [shape, values] = tensors.at("deberta.encoder.conv.conv.weight");
     shape[2] = 2;

@@ -38,11 +38,11 @@ TEST_F(Family, OfItsOwnNamesIsReadAsTheOneItIsNamed) {
   Copy("roberta-mlm");
   Rename("roberta.", "");  // as the encoder alone is stored
   const std::vector<uint8_t> expected = Blob();
-  Change(R"({"model_type": "data2vec-text", "architectures": ["Data2VecTextForMaskedLM"]})");
-  Rename("roberta.", "data2vec_text.");
+  Change(R"({"model_type": "another-text", "architectures": ["AnotherTextForMaskedLM"]})");
+  Rename("roberta.", "another_text.");
   EXPECT_EQ(BlobAs("roberta"), expected);
   const std::string refusal = Refusal();
-  EXPECT_NE(refusal.find("model_type data2vec-text is not supported, but its tensors fit roberta"), std::string::npos)
+  EXPECT_NE(refusal.find("model_type another-text is not supported, but its tensors fit roberta"), std::string::npos)
       << refusal;
   EXPECT_NE(refusal.find("--as roberta"), std::string::npos) << refusal;
 }
@@ -86,7 +86,7 @@ TEST_F(Family, ThatDoesNotFitIsNot) {
 TEST_F(Family, OfCodeOfItsOwnIsAPersonsWord) {
   Copy("bert");
   const std::vector<uint8_t> expected = Blob();
-  Change(R"({"auto_map": {"AutoModel": "modeling.Model"}})");
+  Change(R"({"auto_map": {"AutoModel": "modeling.Model"}, "architectures": ["OtherBertModel"]})");
   EXPECT_NE(Refusal().find("--as bert"), std::string::npos);
   EXPECT_EQ(BlobAs("bert"), expected);
 }

@@ -7,6 +7,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/convert/published/unsupported_types.h"
 #include "tools/convert/resolve.h"
 
 namespace fovea::tools {
@@ -64,7 +65,11 @@ std::string KnownArchitectures() {
   return known;
 }
 
-void FailUnknown(const std::string& model_type, const std::function<Description(const Architecture&)>& describe) {
+void FailUnknown(const std::string& model_type, const std::string& options,
+                 const std::function<Description(const Architecture&)>& describe) {
+  // Tensors may fit all the same, but what they fit computes something else.
+  const std::string why = WhyUnsupported(model_type);
+  if (!why.empty()) Fail("config.json: model_type {} is not supported: {}", model_type, why);
   std::map<size_t, std::vector<std::string>> fitting;  // by the number of tensors that they would leave out
   for (const Architecture& architecture : OneOfEachFile()) {
     try {
@@ -81,9 +86,9 @@ void FailUnknown(const std::string& model_type, const std::function<Description(
   std::string named;
   for (const std::string& name : best) named += (named.empty() ? "" : ", ") + name;
   Fail(
-      "config.json: model_type {} is not supported, but its tensors fit {}; --as {} converts it so, if it computes the"
-      " same",
-      model_type, named, best.size() == 1 ? named : "one of them");
+      "config.json: model_type {} is not supported, but its tensors fit {}; --as {}{} converts it so, if it computes "
+      "the same",
+      model_type, named, best.size() == 1 ? named : "one of them", options);
 }
 
 void DropOwnPrefix(const std::string& model_type, Weights& weights) {

@@ -21,8 +21,9 @@ const Architecture* FindArchitecture(const std::string& model_type);
 std::string KnownArchitectures();
 
 // Fails for an unknown model_type, and names the architectures of which all tensors and shapes fit. Tensors do not
-// determine the computation, so a person has to decide that it is the same (--as). `describe` may fail.
-[[noreturn]] void FailUnknown(const std::string& model_type,
+// determine the computation, so a person has to decide that it is the same (--as). `describe` may fail. `options`: what
+// the command needs besides --as.
+[[noreturn]] void FailUnknown(const std::string& model_type, const std::string& options,
                               const std::function<Description(const Architecture&)>& describe);
 
 // Drops the model's own name, which an architecture for another model_type does not expect, from the front of tensors

@@ -132,11 +132,13 @@ void SplitProjections(const BertLike& family, uint32_t size, Weights& weights) {
   }
 }
 
-BertLike ReadFamily(const Config& config, bool first, const Weights& weights) {
+BertLike ReadFamily(const Config& config, bool first, Weights& weights) {
   BertLike family = EncoderFromConfig(config);
   family.prefix = "deberta";
   family.epsilon = config.Real("layer_norm_eps", 1e-7);
   family.positioned = config.Flag("position_biased_input", true);
+  // Published files have the table all the same; the original ignores it.
+  if (!family.positioned) weights.Ignore("*embeddings.position_embeddings.weight");
   family.layer = [first, layer = family.layer](const std::string& root, uint32_t i) {
     StackLayer named = layer(root, i);
     const std::string self = fmt::format("{}encoder.layer.{}.attention.self.", root, i);

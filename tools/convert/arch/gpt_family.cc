@@ -225,10 +225,6 @@ void DescribeGptNeox(const Checkpoint& checkpoint, Description& description) {
         FeedForward(at + "post_attention_layernorm", at + "mlp.dense_h_to_4h", at + "mlp.dense_4h_to_h");
     layer.rotary = rotary;
     stack.layers.push_back(layer);
-    // Older versions store masks and frequencies, which follow from the configuration.
-    for (const char* name : {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}) {
-      if (weights.Has(at + name)) weights.Get(at + name);
-    }
   }
   // The size follows from the tensors; the other keys repeat rotary_emb_base and rotary_pct.
   config.Ignore({"intermediate_size", "rope_theta", "partial_rotary_factor"});
@@ -292,7 +288,7 @@ void DescribeBloom(const Checkpoint& checkpoint, Description& description) {
   stack.final_norm = prefix + "ln_f";
   stack.slopes = "slopes";
   weights.Add(stack.slopes, Slopes(stack.heads));
-  const uint32_t size = HeadSize(config, config.Get("hidden_size").is_null() ? "n_embed" : "hidden_size", stack.heads);
+  const uint32_t size = HeadSize(config, "hidden_size", stack.heads);
   for (uint32_t i = 0; i < config.Number("n_layer"); ++i) {
     const std::string at = fmt::format("{}h.{}.", prefix, i), qkv = at + "self_attention.query_key_value";
     SplitGroups(weights, qkv, stack.heads, 1, size);
@@ -303,9 +299,9 @@ void DescribeBloom(const Checkpoint& checkpoint, Description& description) {
     stack.layers.push_back(layer);
   }
   // Sizes follow from the tensors; the remaining keys choose how the original computes the same.
-  config.Ignore({"pretraining_tp", "slow_but_exact", "n_embed", "num_attention_heads", "seq_length", "skip_bias_add",
-                 "skip_bias_add_qkv", "attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion",
-                 "offset_alibi", "unk_token_id"});
+  config.Ignore({"pretraining_tp", "slow_but_exact", "seq_length", "skip_bias_add", "skip_bias_add_qkv",
+                 "attention_softmax_in_fp32", "bias_dropout_fusion", "masked_softmax_fusion", "offset_alibi",
+                 "unk_token_id", "n_inner"});
   DescribeStack(stack, checkpoint, description);
 }
 

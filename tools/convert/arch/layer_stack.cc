@@ -278,7 +278,10 @@ class Writer {
   // The same for every token.
   std::string Dense(const FeedForwardNames& names, const std::string& in, const std::string& at) {
     std::string up;
-    if (names.gate.empty()) {
+    if (names.gate.empty() && stack_.activation == "relu2") {  // x relu(x)
+      up = Linear(in, names.up, at + "up");
+      up = b_.Op("gate", {up, up}, {}, at + "squared", {{"activation", "relu"}});
+    } else if (names.gate.empty()) {
       up = Linear(in, names.up, at + "up", stack_.activation);
     } else {
       Linear(in, names.gate, at + "gate");

@@ -62,9 +62,6 @@ void DescribeQwen3(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
-namespace {
-
-// The common part of all generations of Gemma.
 LlamaLike GemmaLike(const Config& config) {
   LlamaLike family;
   family.norms = {.kind = "rms", .weight_offset = 1};
@@ -75,8 +72,6 @@ LlamaLike GemmaLike(const Config& config) {
   if (config.Get("head_dim").is_null()) family.head_size = 256;
   return family;
 }
-
-}  // namespace
 
 // The original: transformers/models/gemma/modeling_gemma.py: GemmaModel.
 void DescribeGemma(const Checkpoint& checkpoint, Description& description) {
@@ -134,6 +129,7 @@ void DescribePhi(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "layer";
   family.places = NormPlaces::kShared;
+  family.rotary_part = 0.5;
   family.activation = "gelu_new";
   family.output = "dense";
   family.gate = "";
@@ -218,7 +214,7 @@ void DescribeStablelm(const Checkpoint& checkpoint, Description& description) {
   RefuseBiases(checkpoint, description.weights, "use_qkv_bias", false,
                {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"});
   if (config.Flag("use_parallel_residual", false)) family.places = NormPlaces::kShared;
-  if (config.Get("partial_rotary_factor").is_null()) Fail("config.json: partial_rotary_factor is missing");
+  family.rotary_part = 0.25;
   const bool normed = config.Flag("qk_layernorm", false);
   if (normed) family.query_norm = "q_layernorm", family.key_norm = "k_layernorm";
   DescribeLlamaLike(family, checkpoint, description, [normed](Weights& weights, const std::string& at) {

@@ -38,11 +38,18 @@ struct LlamaLike {
   std::string query_norm, key_norm;
   std::string sinks;
   std::string final_norm = "norm";
-  bool fused = false;  // queries, keys and values are stored as qkv_proj, gate and up as gate_up_proj
+  std::string embedding_norm;  // empty: there is none
+  std::string mlp = "mlp";
+  // Of a layer, before and after attention and feed-forward; empty: the usual names of `places`.
+  std::string attention_norm, attention_out_norm, forward_norm, forward_out_norm;
+  bool fused =
+      false;  // queries, keys and values are stored as qkv_proj, gate and up as gate_up_proj, if these are there
 
   // ---- switches ----
   NormStyle norms;  // without an epsilon: rms_norm_eps for RMS norms, else layer_norm_eps
   NormPlaces places = NormPlaces::kBefore;
+  bool plain_norms = false;        // norms have no weights
+  bool norm_after_rotary = false;  // heads are normed after they are rotated, not before
   std::string activation_key = "hidden_act", activation = "silu";  // its default; without a key the runtime's name
   double gate_limit = 0, gate_shift = 0, projection_limit = 0;     // as in LayerStack
   std::optional<MixtureOfExperts> mixture;
@@ -50,6 +57,8 @@ struct LlamaLike {
   bool causal = true;
   uint32_t head_size = 0;  // 0: head_dim of config.json, or hidden_size / heads
   bool interleaved = false;
+  double rotary_part = 1;  // of a head, unless config.json has partial_rotary_factor
+  bool backwards = false;  // pairs are rotated the other way round
   RotaryKeys rotary, sliding_rotary;
   std::function<bool(uint32_t)> turns;   // layer i has rotary positions; absent: all layers
   std::function<bool(uint32_t)> slides;  // layer i slides, if there is a window and no layer_types; absent: all layers
@@ -57,6 +66,7 @@ struct LlamaLike {
   std::optional<double> scale;
   double cap = 0;
   double score_scale = 1, score_cap = 0;
+  std::function<void(Heads&)> heads;  // sets heads that are not Llama's
 };
 
 // Adds constants that the layer `at` ("model.layers.0.") needs, before its names are used.
@@ -65,6 +75,8 @@ using PrepareLayer = std::function<void(Weights&, const std::string& at)>;
 void DescribeLlamaLike(const LlamaLike& family, const Checkpoint& checkpoint, Description& description,
                        const PrepareLayer& prepare = nullptr);
 
+// The common part of all generations of Gemma.
+LlamaLike GemmaLike(const Config& config);
 // The common part of all kinds of Granite.
 LlamaLike GraniteLike(const Config& config);
 
@@ -73,6 +85,10 @@ struct HeadShape {
   uint32_t heads = 0, kv_heads = 0, size = 0;
 };
 HeadShape HeadShapeOf(const Config& config, uint32_t size = 0);
+
+// head_dim of config.json; else the rows of the first stored layer of queries over the number of heads, as files have
+// been published without the key whose class has another default.
+uint32_t StoredHeadSize(const Config& config, const Weights& weights);
 
 }  // namespace fovea::tools
 

@@ -5,6 +5,7 @@
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/arch/tied_head.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/operands.h"
 
@@ -186,6 +187,7 @@ std::string ProgramBuilder::Scores(const std::string& in, const Heads& heads, co
         " convert without the head (--task {})",
         own, heads.language_table, checkpoint_.task == Task::kSequenceToSequence ? "encoder" : "embedding");
   }
+  if (tied) ReportTied(heads.language.out, heads.language_table, description_);
   std::vector<std::string> tensors = {tied ? heads.language_table : own};
   for (const std::string& bias : {heads.language_bias, heads.language.out + ".bias"}) {
     if (tensors.size() == 1 && weights_.Has(bias)) tensors.push_back(bias);

@@ -47,6 +47,8 @@ class Scaling {
   void Allow(std::set<std::string> keys) const {
     if (object_.is_null()) return;
     keys.insert({"rope_type", "type", "rope_theta", "partial_rotary_factor"});
+    // It scales queries, which is described with the layers.
+    if (config_.Text("model_type", "") == "ministral3") keys.insert("llama_4_scaling_beta");
     for (const auto& item : object_.items()) {
       if (keys.count(item.key()) == 0 && !item.value().is_null()) {
         Fail("config.json: {}: {} is not supported for rotary positions of type {}", where_, item.key(), Type());
@@ -179,7 +181,9 @@ RotaryPositions ReadRotary(const Config& config, const RotaryKeys& keys, uint32_
   } else if (type == "longrope") {
     scaling.Allow({"short_factor", "long_factor", "factor", "attention_factor", "original_max_position_embeddings"});
     const double original = scaling.OriginalPositions();
-    const bool known = !config.Get("original_max_position_embeddings").is_null();
+    // The model's own key decides; later versions of the original library move it beside the factors.
+    const bool known = !config.Get("original_max_position_embeddings").is_null() ||
+                       (scaling.Has("original_max_position_embeddings") && !scaling.Has("factor"));
     const double factor = known ? scaling.MaxPositions() / original : scaling.Real("factor", 1);
     rotary.factor = scaling.Real("attention_factor", factor <= 1 ? 1.0 : sqrt(1 + log(factor) / log(original)));
     rotary.short_up_to = static_cast<uint32_t>(original);

@@ -111,6 +111,9 @@ void DescribeSequenceToSequence(LayerStack encoder, LayerStack decoder, const Ch
   if (checkpoint.task != Task::kSequenceToSequence) {
     DescribeStack(encoder, checkpoint, description);
     if (checkpoint.task == Task::kEncoder) NameAsWhole(encoder, description);
+    if (checkpoint.task == Task::kEmbedding) {
+      description.findings.push_back({Topic::kNotUsed, "the decoder: --task seq2seq-lm converts it"});
+    }
     return;
   }
   encoder.prefix = "encoder_";

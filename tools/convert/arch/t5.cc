@@ -9,6 +9,12 @@
 namespace fovea::tools {
 namespace {
 
+// mT5 and UMT5 have other defaults than T5.
+bool IsMultilingual(const Config& config) {
+  const std::string type = config.Text("model_type");
+  return type == "mt5" || type == "umt5";
+}
+
 struct FeedForward {
   bool gated;
   std::string activation;
@@ -16,7 +22,7 @@ struct FeedForward {
 
 // "relu", "gated-gelu": the latter is the tanh form.
 FeedForward FeedForwardOf(const Config& config) {
-  const std::string kind = config.Text("feed_forward_proj", "relu");
+  const std::string kind = config.Text("feed_forward_proj", IsMultilingual(config) ? "gated-gelu" : "relu");
   const bool gated = kind.rfind("gated-", 0) == 0;
   const std::string activation = gated ? kind.substr(6) : kind;
   const std::string name = ActivationName(kind == "gated-gelu" ? "gelu_new" : activation);
@@ -46,9 +52,13 @@ LayerStack Stack(const std::string& side, const std::string& self, const Config&
   stack.activation = feed_forward.activation;
   stack.table = weights.Has(side + ".embed_tokens.weight") ? side + ".embed_tokens.weight" : "shared.weight";
   stack.final_norm = side + ".final_layer_norm";
-  stack.distance_bias = side + ".distance_bias";
-  AddBias(fmt::format("{}.block.0.layer.0.{}.relative_attention_bias", side, self), stack.causal, stack.distance_bias,
-          config, weights);
+  const auto bias = [&](uint32_t layer, const std::string& name) {
+    AddBias(fmt::format("{}.block.{}.layer.0.{}.relative_attention_bias", side, layer, self), stack.causal, name,
+            config, weights);
+    return name;
+  };
+  const bool shared = config.Text("model_type") != "umt5";  // all layers share the bias of the first
+  if (shared) stack.distance_bias = bias(0, side + ".distance_bias");
   const uint32_t encoder_layers = config.Number("num_layers");
   const uint32_t layers = stack.causal ? config.Number("num_decoder_layers", encoder_layers) : encoder_layers;
   const auto attention = [](const std::string& at, const std::string& name) {
@@ -59,6 +69,7 @@ LayerStack Stack(const std::string& side, const std::string& self, const Config&
   for (uint32_t i = 0; i < layers; ++i) {
     const std::string at = fmt::format("{}.block.{}.layer.", side, i), last = at + (stack.causal ? "2." : "1.");
     StackLayer layer;
+    if (!shared) layer.distance_bias = bias(i, fmt::format("{}.distance_bias.{}", side, i));
     layer.attention = attention(at + "0.", self);
     if (stack.causal) layer.cross = attention(at + "1.", "EncDecAttention");
     layer.feed_forward.norm = last + "layer_norm";
@@ -120,8 +131,10 @@ LayerStack Encoder(const Config& config, Weights& weights) {
 
 }  // namespace
 
-// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration;
-// transformers/models/longt5/modeling_longt5.py: LongT5ForConditionalGeneration.
+// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration; transformers/models/mt5/
+// modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
+// UMT5ForConditionalGeneration, in which every layer has a bias of its own; transformers/models/longt5/
+// modeling_longt5.py: LongT5ForConditionalGeneration.
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
@@ -133,14 +146,17 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
     description.must_use.push_back("decoder.");
     Heads& heads = decoder.task_heads;
     heads.language.out = "lm_head";
-    heads.language_table = "shared.weight";
-    if (config.Flag("tie_word_embeddings", true)) heads.score_scale = 1 / sqrt(config.Number("d_model"));
+    heads.language_table = weights.Has("shared.weight") ? "shared.weight" : decoder.table;
+    heads.tied = !IsMultilingual(config);
+    // Later versions of the original library state the scale by a key of its own.
+    const bool scaled = config.Flag("scale_decoder_outputs", config.Flag("tie_word_embeddings", heads.tied));
+    if (scaled) heads.score_scale = 1 / sqrt(config.Number("d_model"));
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
     Fail("config.json: only the encoder (--task encoder) and the decoder's head (--task seq2seq-lm) are supported");
   }
   // Sizes follow from the tensors; the remaining keys concern training, or the decoder if it is not converted.
   config.Ignore({"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
-                 "num_decoder_layers", "output_past"});
+                 "num_decoder_layers", "output_past", "scalable_attention", "scale_decoder_outputs"});
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 

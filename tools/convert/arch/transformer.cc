@@ -9,8 +9,12 @@
 #include "tools/convert/arch/image_processor.h"
 #include "tools/convert/published/adapter.h"
 #include "tools/convert/published/config_file.h"
+#include "tools/convert/published/custom_code.h"
+#include "tools/convert/published/ignored_tensors.h"
 #include "tools/convert/published/kinds.h"
+#include "tools/convert/published/no_effect.h"
 #include "tools/convert/published/quantized.h"
+#include "tools/convert/published/text_part.h"
 #include "tools/convert/published/timm.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/convert/published/wrapper_prefix.h"
@@ -42,6 +46,8 @@ constexpr TaskName kTasks[] = {
     {"ctc", "ForCTC", Task::kCtc},
     {"semantic-segmentation", "ForSemanticSegmentation", Task::kSemanticSegmentation},
     {"embedding", "ModelWithProjection", Task::kEmbedding},
+    {"embedding", "QuestionEncoder", Task::kEmbedding},
+    {"embedding", "ContextEncoder", Task::kEmbedding},
     {"text", nullptr, Task::kText},
     {"image", nullptr, Task::kImage},
     {"masked-lm", "ForMaskedLM", Task::kMaskedLm},
@@ -67,10 +73,11 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
 }
 
 // For an unknown model, whose class may also be unknown.
-Task TaskOrEmbedding(const Config& config, const std::string& wanted) {
+Task TaskOrEmbedding(const Config& config, const std::string& wanted, bool& known) {
   try {
     return ChooseTask(config, wanted);
   } catch (const Failure&) {
+    known = false;
     return Task::kEmbedding;
   }
 }
@@ -83,10 +90,16 @@ void RefuseOtherWeights(const Config& config) {
 }  // namespace
 
 void WarnOfUnknown(const Config& config, const std::string& part, Description& description) {
+  const std::string place = part.empty() ? "" : part + ": ";
+  std::string harmless;
   for (const std::string& key : config.Unknown()) {
-    description.warnings.push_back(
-        fmt::format("config.json: {}{}{} is unknown and was ignored", part, part.empty() ? "" : ": ", key));
+    if (HasNoEffect(key, config.Get(key))) {
+      harmless += (harmless.empty() ? "" : ", ") + key;
+    } else {
+      description.warnings.push_back(fmt::format("config.json: {}{} is unknown and was ignored", place, key));
+    }
   }
+  if (!harmless.empty()) description.findings.push_back({Topic::kNoEffect, "config.json: " + place + harmless});
 }
 
 namespace {
@@ -102,13 +115,18 @@ bool TakesImages(const Description& description) {
 
 Description DescribeTransformer(const std::string& directory, const Reading& reading) {
   Findings findings;
-  const Config config = ReadConfigFile(directory, findings);
+  bool text_part = false;
+  const Config config = ReadConfigFile(directory, findings, reading.family.empty() ? &text_part : nullptr);
+  Reading chosen = reading;
+  if (text_part && reading.task == "image") Fail("config.json: the part for pictures of this model is not supported");
+  if (text_part && reading.task == "text") chosen.task = "";
   const auto add = [&](Weights& weights, Findings& found) {
     AddWeightFiles(directory, "", weights, found);
     ReadQuantized(config, directory, weights, found);
+    if (text_part) KeepTextPart(weights, found);
     for (const std::string& pattern : reading.ignored) weights.Ignore(pattern);
   };
-  Description description = DescribeUnwrapped(config, directory, add, reading);
+  Description description = DescribeUnwrapped(config, directory, add, chosen);
   if (reading.adapter.empty() && HasAdapter(directory)) {
     description.warnings.push_back(fmt::format(
         "adapter_config.json: an adapter is beside the base and was not merged; --adapter {} merges it", directory));
@@ -125,12 +143,6 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   if (architecture == nullptr && !reading.family.empty()) {
     Fail("family {} is unknown; these are known: {}", model_type, KnownArchitectures());
   }
-  // Nomic BERT is published with custom code, which its architecture describes.
-  if (architecture != nullptr && reading.family.empty() && !config.Get("auto_map").is_null() &&
-      model_type != "nomic_bert") {
-    Fail("config.json: auto_map names code of the model, which is not run; --as {} converts it as a {}", model_type,
-         model_type);
-  }
   RefuseOtherWeights(config);
 
   const auto describe = [&](const Architecture& as, Task task, const std::string& image_size) {
@@ -143,6 +155,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     if (!padding.is_null() && padding != -1) {
       description.SetMetadata("pad_token_id", std::to_string(config.Number("pad_token_id")));
     }
+    IgnoreUnusedTensors(as.model_type, description.weights, description.findings);
     const Checkpoint checkpoint = {directory, config.As(as.model_type), task, image_size};
     as.describe(checkpoint, description);
     WarnOfUnknown(checkpoint.config, "", description);
@@ -150,11 +163,18 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   };
   const std::string first_size = reading.image_sizes.empty() ? "" : reading.image_sizes[0];
   if (architecture == nullptr) {
-    const Task any = reading.backbone ? Task::kBackbone : TaskOrEmbedding(config, reading.task);
-    FailUnknown(own_type, [&](const Architecture& as) { return describe(as, any, first_size); });
+    bool known = true;
+    const Task any = reading.backbone ? Task::kBackbone : TaskOrEmbedding(config, reading.task, known);
+    FailUnknown(own_type, known ? "" : " with --task embedding",
+                [&](const Architecture& as) { return describe(as, any, first_size); });
   }
+  const bool has_code = reading.family.empty() && !config.Get("auto_map").is_null();
+  const auto whole = [&] {
+    const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
+    return describe(*architecture, task, first_size);
+  };
+  Description description = has_code ? DescribeWithoutCode(config, model_type, whole) : whole();
   const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
-  Description description = describe(*architecture, task, first_size);
   const std::vector<std::string>& image_sizes = reading.image_sizes;
   if (!TakesImages(description)) {
     if (!image_sizes.empty()) Fail("{} does not read images; leave out --image-size", model_type);
@@ -167,8 +187,9 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     AddVariant(describe(*architecture, task, image_sizes[i]), image_sizes[i], description);
   }
   // Where texts are written about pictures, they are prepared for the model that reads them.
-  const bool whole = config.Get("encoder").is_null();
-  DescribeImageProcessor(directory, whole ? model_type : Config(config, "encoder").Text("model_type", ""), description);
+  const bool single = config.Get("encoder").is_null();
+  DescribeImageProcessor(directory, single ? model_type : Config(config, "encoder").Text("model_type", ""),
+                         description);
   return description;
 }
 
