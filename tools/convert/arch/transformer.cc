@@ -8,6 +8,7 @@
 #include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
 #include "tools/convert/published/config_file.h"
+#include "tools/convert/published/plain_encoder.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/convert/variant.h"
 
@@ -58,6 +59,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   if (config.Flag("is_encoder_decoder", false)) {
     Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
   }
+  if (IsOwnEmbedder(name)) return Task::kEmbedding;
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 
@@ -138,6 +140,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     }
     const Checkpoint checkpoint = {directory, config.As(as.model_type), task, image_size};
     as.describe(checkpoint, description);
+    ReportOwnEmbedder(config, reading, description);
     WarnOfUnknown(checkpoint.config, "", description);
     return description;
   };
@@ -169,6 +172,7 @@ Description DescribeDirectory(const std::string& directory, const Reading& readi
   if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
     return DescribeSentenceTransformer(directory, reading);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
+  if (std::optional<Description> embedder = DescribeEmbedder(directory, reading)) return std::move(*embedder);
   return DescribeTransformer(directory, reading);
 }
 
