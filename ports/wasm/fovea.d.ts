@@ -289,9 +289,10 @@ export class Model {
   /** The same with the sentences and words that decided. */
   explain(text: string, options?: ClassifyOptions): Explanation;
   explain(texts: string[], options?: ClassifyOptions): Explanation[];
-  /** The model's embedding or pooled output, or else the mean of its last hidden states. */
-  embed(text: string, options?: TextOptions & { normalise?: boolean }): Float32Array;
-  embed(texts: string[], options?: TextOptions & { normalise?: boolean }): Float32Array[];
+  /** The model's embedding or pooled output, or else the mean of its last hidden states. `prompt`: name of a prompt of
+   * the model to put in front of each text; default: the model's default prompt, if it has one; "": none. */
+  embed(text: string, options?: TextOptions & { normalise?: boolean, prompt?: string }): Float32Array;
+  embed(texts: string[], options?: TextOptions & { normalise?: boolean, prompt?: string }): Float32Array[];
   /** Outputs, hidden states and attention weights of a batch; nothing is padded. */
   run(texts: string | string[], options?: RunOptions): RunResult;
   /** Continues a text, or generates one from the text that an encoder reads. */

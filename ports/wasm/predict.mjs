@@ -138,10 +138,17 @@ export function run(model, texts, { program: name, keep = [], taps = [], ...opti
   }
 }
 
+/** The prompt of this name; undefined: the model's default prompt, which may be none; "": none. */
+function promptOf(model, name = model.metadata.default_prompt) {
+  if (!name) return "";
+  return model.metadata[`prompt.${name}`] ?? refuse(`the model has no prompt '${name}'`, C.FOVEA_E_NAME);
+}
+
 /** For each text its embedding: the model's, or else the mean of its last hidden states. */
-export function embed(model, texts, { normalise = false, ...options } = {}) {
+export function embed(model, texts, { normalise = false, prompt, ...options } = {}) {
+  const before = promptOf(model, prompt);
   return each(texts, (list) => {
-    const { outputs } = run(model, list, options);
+    const { outputs } = run(model, before ? list.map((text) => before + text) : list, options);
     const names = Object.keys(outputs), whole = names.filter((name) => outputs[name].offsets === null);
     const name = ["sentence_embedding", "pooler_output"].find((known) => whole.includes(known)) ?? whole[0] ??
       (names.includes("last_hidden_state") ? "last_hidden_state" : names[0]);

@@ -128,6 +128,13 @@ class Run {
       case 5:  // add
         for (size_t i = 0; i < out.size(); ++i) out[i] = In(op, 0)[i] + In(op, 1)[i];
         return out;
+      case 22:  // concat
+        for (size_t r = 0, at = 0; r < rows; ++r) {
+          for (size_t i = 0; i < op.inputs.size(); ++i) {
+            for (size_t c = 0; c < Width(op, i); ++c) out[at++] = In(op, i)[r * Width(op, i) + c];
+          }
+        }
+        return out;
       case 6:  // activate
         for (size_t i = 0; i < out.size(); ++i) {
           out[i] = Activate(U32(op, 1, 0), std::max(In(op, 0)[i], F32(op, 105, -INFINITY)));
@@ -162,14 +169,15 @@ class Run {
       case 10:  // pool
         for (size_t c = 0; c < width; ++c) {
           const size_t count = RowsIn(op, 0);
-          double sum = 0, most = -INFINITY;
+          double sum = 0, most = -INFINITY, rising = 0;
           for (size_t r = 0; r < count; ++r) {
             sum += In(op, 0)[r * width + c];
             most = std::max(most, In(op, 0)[r * width + c]);
+            rising += In(op, 0)[r * width + c] * static_cast<double>(r + 1);
           }
           const double n = static_cast<double>(count);
           const double pooled[] = {In(op, 0)[c], In(op, 0)[(count - 1) * width + c], sum / n, most, sum / std::sqrt(n),
-                                   sum};
+                                   sum,          rising / (n * (n + 1) / 2)};
           if (U32(op, 2, 0) >= std::size(pooled)) throw std::runtime_error("the reference does not pool so");
           out[c] = pooled[U32(op, 2, 0)];
         }

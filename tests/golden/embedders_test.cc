@@ -48,7 +48,9 @@ class Embedder : public ::testing::TestWithParam<const char*> {
 TEST_P(Embedder, PoolsWhatTheDecoderMakes) {
   const tools::SafetensorsReader golden(from_ + "/golden.safetensors");
   for (const Mode& mode : kModes) {
-    Write("1_Pooling/config.json", std::string("{\"pooling_mode_cls_token\": false, \"") + mode.key + "\": true}");
+    const bool mean = std::string(mode.key) == "pooling_mode_mean_tokens";  // whose default is true
+    Write("1_Pooling/config.json", std::string("{\"pooling_mode_cls_token\": false, \"") + mode.key + "\": true" +
+                                       (mean ? "}" : ", \"pooling_mode_mean_tokens\": false}"));
     for (const uint32_t backend : {FOVEA_BACKEND_DEFAULT, FOVEA_BACKEND_HIGHWAY}) {
       const Converted converted(directory_.string(), DType::kF32, "", backend);
       for (const std::string name : {"a", "b"}) {

@@ -52,6 +52,14 @@ Option AddDimensions(Command command, uint32_t* dimensions) {
       .Range(1, 1 << 20);
 }
 
+Option AddPromptName(Command command, std::string* name) {
+  return command.Under(Heading::kInput)
+      .Add("--prompt-name", name,
+           "For embeddings: put this prompt of the model in front of each text; default: the model's\n"
+           "default prompt, if it has one (fovea inspect lists prompts)")
+      .Placeholder("NAME");
+}
+
 Option AddSeconds(Command command, double* seconds, const std::string& help) {
   return command.Under(Heading::kMeasurement).Add("--seconds", seconds, help).Range(0.0, 3600.0).ShowDefault();
 }

@@ -20,6 +20,8 @@ Option AddCacheType(Command command, std::optional<uint32_t>* type);
 Option AddMaxLength(Command command, uint32_t* max_length);
 // --dimensions: see ReadEmbeddings.
 Option AddDimensions(Command command, uint32_t* dimensions);
+// --prompt-name: see ChoosePrompt (prediction/prompts.h).
+Option AddPromptName(Command command, std::string* name);
 Option AddSeconds(Command command, double* seconds, const std::string& help);
 Option AddJson(Command command, bool* json);
 

@@ -414,6 +414,11 @@ void AddConvert(Command app, Console* console) {
            "image, masked-lm, causal-lm or seq2seq-lm")
       .Placeholder("TASK");
   input
+      .Add("--pool", &options.pooling,
+           "Make a sentence embedding of the hidden states of a model without modules.json:\n"
+           "cls (the first token), mean, max or last")
+      .Placeholder("MODE");
+  input
       .Add("--as", &options.family,
            "Read the directory as this model_type (bert, llama, ...): for an unknown type, or one with\n"
            "custom code, that computes the same")

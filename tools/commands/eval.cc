@@ -15,6 +15,7 @@
 #include "tools/eval/report.h"
 #include "tools/measure/machine.h"
 #include "tools/model/interrupt.h"
+#include "tools/prediction/prompts.h"
 
 namespace fovea::tools {
 namespace {
@@ -112,6 +113,9 @@ void Eval(const Arguments& arguments, Console* console) {
                                 model["cut"]["note"].get<std::string>());
   }
   PrintNotesOfMany(told, console->err);
+  for (const OrderedJson& model : told["models"]) {
+    if (model.contains("prompt")) PrintPrompt(model["prompt"].get<std::string>(), console->err);
+  }
   if (told.contains("time")) told["machine"] = ThisMachine();
   if (!arguments.html.empty()) {
     const std::string page = ReportPage(told);
@@ -154,6 +158,7 @@ void AddEval(Command app, Console* console) {
   AddCacheType(command, &arguments->cache_type).Needs("--perplexity");
   output.Add("--html", &arguments->html, "Also write the results for classes as an HTML page").Placeholder("FILE");
   AddMaxLength(command, &arguments->runner.max_length);
+  AddPromptName(command, &arguments->runner.prompt_name);
   AddDimensions(command, &arguments->runner.dimensions).Needs("--pairs");
   machine.Add("--batch", &arguments->batch_size, "Run N samples, or windows of texts, at a time")
       .Range(1, 4096)

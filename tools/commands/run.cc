@@ -11,6 +11,8 @@
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/prediction/prediction.h"
+#include "tools/prediction/prompts.h"
+#include "tools/prediction/word_weights.h"
 #include "tools/run/explanation.h"
 #include "tools/run/results.h"
 #include "tools/tensors/padded_inputs.h"
@@ -25,7 +27,7 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
-  std::string program, input, output;
+  std::string program, input, output, prompt_name;
   std::vector<std::string> sounds, pictures, values;
   uint32_t workers = 1;
   PredictionOptions prediction;
@@ -106,9 +108,19 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   const Explainer explainer(model, program);
   TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
   if (arguments.explain != 0) options.taps = explainer.taps();
-  const TextRun run = RunTexts(model, tokenizer, program, arguments.text.All(), options);
+  PredictionOptions how = arguments.prediction;
+  how.sparse = how.sparse || MakesWordWeights(model);
+  const bool embeds = how.sparse || TaskOf(model, program) == OutputTask::kEmbedding;
+  if (!embeds && !arguments.prompt_name.empty()) Fail("{}: makes no embeddings; leave out --prompt-name", model.name());
+  const Prompt prompt = embeds ? ChoosePrompt(model, arguments.prompt_name) : Prompt();
+  PrintPrompt(NoteOf(model, prompt), console->err);
+  const std::vector<std::string> texts = arguments.text.All();
+  const TextRun run = RunTexts(model, tokenizer, program, prompt.Before(texts), options);
   PrintTruncations(Truncations(run.tokens), console->err);
-  OrderedJson predictions = Predict(model, tokenizer, *run.session, run.texts, run.tokens, arguments.prediction);
+  OrderedJson predictions = Predict(model, tokenizer, *run.session, texts, run.tokens, how);
+  for (OrderedJson& entry : predictions) {
+    if (!prompt.text.empty()) entry["prompt"] = prompt.name;
+  }
   if (arguments.explain != 0) {
     const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);
     for (size_t i = 0; i < reasons.size(); ++i) predictions[i].update(reasons[i]);
@@ -216,6 +228,7 @@ void AddRun(Command app, Console* console) {
                               "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
                               "tokens' probabilities, or of the token with the highest probability (max)")
       .ShowDefault();
+  AddPromptName(command, &arguments->prompt_name);
   AddMaxLength(command, &arguments->max_length);
   output
       .Add("--explain", &arguments->explain,

@@ -5,10 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/prediction/prompts.h"
 #include "tools/similarity/embeddings.h"
 #include "tools/text/truncation.h"
 
@@ -19,7 +21,8 @@ struct Arguments {
   ModelArguments model;
   TextArguments text;
   std::vector<std::string> pictures, prompts;
-  std::string program, picture_model;
+  std::string program, picture_model, prompt_name;
+  std::optional<Measure> measure;
   EmbeddingOptions embedding;
   uint32_t top = 0;
   bool json = false;
@@ -34,18 +37,22 @@ Truncations TruncationsOf(const Directions& texts) {
 // Prints all pairs of texts, or of images.
 void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
                  Console* console) {
-  const std::vector<std::vector<double>> cosines = Cosines(all, all);
+  const std::vector<std::vector<double>> cosines = Similarities(all, all);
   if (json) {
-    OrderedJson found = {{"source", all.source}, {what, names}, {all.sparse ? "dot_products" : "cosines", cosines}};
+    OrderedJson found = {{"source", all.source}, {what, names}, {KeyOf(all.measure), cosines}};
     if (TruncationsOf(all).any()) found["dropped_tokens"] = all.dropped;
     return PrintJson(console->out, found);
   }
-  console->out << fmt::format("{} of {}\n      ", all.sparse ? "Dot product" : "Cosine", all.source);
-  for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>8}", j + 1);
+  console->out << fmt::format("{} of {}\n      ", NameOf(all.measure), all.source);
+  size_t width = 8;  // characters of a column
+  for (const std::vector<double>& row : cosines) {
+    for (const double cosine : row) width = std::max(width, fmt::format("{:.4f}", cosine).size() + 1);
+  }
+  for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>{}}", j + 1, width);
   console->out << "\n";
   for (size_t i = 0; i < names.size(); ++i) {
     console->out << fmt::format("{:>6}", i + 1);
-    for (const double cosine : cosines[i]) console->out << fmt::format("{:>8.4f}", cosine);
+    for (const double cosine : cosines[i]) console->out << fmt::format("{:>{}.4f}", cosine, width);
     console->out << "  " << Printable(names[i]) << "\n";
   }
 }
@@ -100,18 +107,30 @@ void Similarity(const Arguments& arguments, Console* console) {
     other.emplace(of_pictures.Open());
   }
   const Model& of_pictures = other ? *other : model;
+  EmbeddingOptions embedding = arguments.embedding;
+  // Images and texts have only directions in common.
+  if (pictures.empty() || texts.empty()) embedding.measure = arguments.measure.value_or(MeasureOf(of_pictures));
+  if (arguments.measure && !pictures.empty() && !texts.empty() && *arguments.measure != Measure::kCosine)
+    Fail("images and texts are compared by cosine; leave out --measure");
+  if (embedding.measure == Measure::kMaxSim && (embedding.dimensions != 0 || !arguments.prompts.empty()))
+    Fail("{}: compares tokens; leave out --dimensions and --prompt", model.name());
+  const Prompt prompt = texts.empty() ? Prompt() : ChoosePrompt(model, arguments.prompt_name);
+  if (!arguments.prompts.empty() && !arguments.prompt_name.empty())
+    Fail("--prompt and --prompt-name cannot be combined; leave one of them out");
+  const bool prompted = arguments.prompts.empty() && !prompt.text.empty();
+  if (prompted) PrintPrompt(NoteOf(model, prompt), console->err);
   Directions said, shown;
   if (!texts.empty()) {
     const std::string program = pictures.empty() ? arguments.program : "";
-    said = DirectionsOfTexts(model, program, texts, arguments.prompts, arguments.embedding);
+    said = DirectionsOfTexts(model, program, prompted ? prompt.Before(texts) : texts, arguments.prompts, embedding);
     PrintTruncations(TruncationsOf(said), console->err);
   }
-  if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, arguments.embedding);
+  if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, embedding);
   if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);
   if (texts.empty()) return PrintMatrix(shown, pictures, "images", arguments.json, console);
   std::optional<Matching> matching = MatchingOf(model);
   if (!matching) matching = MatchingOf(of_pictures);
-  PrintMatches(arguments, texts, said, Cosines(shown, said), matching, console);
+  PrintMatches(arguments, texts, said, Similarities(shown, said), matching, console);
 }
 
 }  // namespace
@@ -133,13 +152,24 @@ void AddSimilarity(Command app, Console* console) {
                    "Template whose {} is replaced by each text; of several, the mean embedding is used")
       .Placeholder("TEXT");
   output.Add("--top", &arguments->top, "Print the N most similar texts of each image; 0: all").ShowDefault();
+  AddPromptName(command, &arguments->prompt_name);
+  output
+      .AddChoice<std::optional<Measure>>("--measure", &arguments->measure,
+                                         {{"cosine", Measure::kCosine},
+                                          {"dot", Measure::kDot},
+                                          {"euclidean", Measure::kEuclidean},
+                                          {"manhattan", Measure::kManhattan}},
+                                         "Compare by cosine, dot product or negative distance; default: as the model\n"
+                                         "states, else cosine")
+      .Placeholder("NAME");
   AddProgram(command, &arguments->program);
   AddDimensions(command, &arguments->embedding.dimensions);
   AddWorkers(command, &arguments->embedding.workers);
   AddJson(command, &arguments->json);
   command.Footer(
       R"(Compares sentence embeddings or the pooled output of the model, or else the mean of its last hidden states; for
-a masked language model, dot products of its sparse word weights (see fovea run --sparse).
+a masked language model, dot products of its sparse word weights (see fovea run --sparse); for a model with an embedding
+for each token (ColBERT), for each token of the row's text the largest dot product with one of the column's, summed.
 For an image and texts, a model trained for it also gives the probability of each text: CLIP a softmax over all
 texts, SigLIP a sigmoid for each text.
 Examples:

@@ -66,7 +66,13 @@ Matrix RowsOf(const Matrix& all, const std::vector<uint32_t>& rows) {
 
 SampleRunner::SampleRunner(const Model& model, SampleKind kind, const RunnerOptions& options)
     : model_(model), kind_(kind), options_(options), programs_(ProgramsOf(model, kind, options.program)) {
-  if (kind == SampleKind::kTexts) tokenizer_ = std::make_unique<Tokenizer>(model);
+  if (kind != SampleKind::kTexts) return;
+  tokenizer_ = std::make_unique<Tokenizer>(model);
+  if (task() == OutputTask::kEmbedding || MakesWordWeights(model)) {
+    prompt_ = ChoosePrompt(model, options.prompt_name);
+  } else if (!options.prompt_name.empty()) {
+    Fail("{}: makes no embeddings; leave out --prompt-name", model.name());
+  }
 }
 
 void SampleRunner::Prepare(const std::vector<Item>& items) {
@@ -85,7 +91,9 @@ void SampleRunner::PrepareTexts(const std::vector<Item>& items) {
     jobs_.back().items.push_back(i);
     jobs_.back().tokens.push_back(At(items[i], [&] {
       const std::vector<std::string>& parts = items[i].parts;
-      if (parts.size() == 1) return EncodeFor(model_, *tokenizer_, program, parts[0], options_.max_length);
+      if (parts.size() == 1) {
+        return EncodeFor(model_, *tokenizer_, program, prompt_.Before(parts[0]), options_.max_length);
+      }
       return EncodePairFor(model_, *tokenizer_, program, parts[0], parts[1], options_.max_length);
     }));
   }

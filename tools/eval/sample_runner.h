@@ -9,6 +9,7 @@
 
 #include "tools/model/batch.h"
 #include "tools/prediction/prediction.h"
+#include "tools/prediction/prompts.h"
 #include "tools/text/tokenizer.h"
 #include "tools/text/truncation.h"
 
@@ -19,9 +20,10 @@ enum class SampleKind { kTexts, kPictures, kSounds };
 struct RunnerOptions {
   std::string program;
   uint32_t workers = 1;
-  uint32_t max_length = 0;  // tokens of a text; 0: the model's maximum
-  uint32_t dimensions = 0;  // see ReadEmbeddings
-  bool sparse = false;      // masked language models: one row of sparse word weights for each text
+  uint32_t max_length = 0;       // tokens of a text; 0: the model's maximum
+  uint32_t dimensions = 0;       // see ReadEmbeddings
+  std::string prompt_name = "";  // see ChoosePrompt
+  bool sparse = false;           // masked language models: one row of sparse word weights for each text
 };
 
 // One input: a text, a pair of texts, or a file.
@@ -45,6 +47,7 @@ class SampleRunner {
   double Run();
   // The task's output for each item: one row, or one row for each token that is not special.
   const std::vector<Matrix>& results() const { return results_; }
+  const Prompt& prompt() const { return prompt_; }
   // Truncated texts so far.
   const Truncations& cuts() const { return cuts_; }
   // Assumptions about the files of all items so far, and their parts that were not read.
@@ -70,6 +73,7 @@ class SampleRunner {
   const RunnerOptions options_;
   std::vector<uint32_t> programs_;
   std::unique_ptr<Tokenizer> tokenizer_;
+  Prompt prompt_;  // for embeddings
   std::vector<Job> jobs_;
   std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
   std::vector<Matrix> results_;

@@ -51,6 +51,16 @@ Matrix Cut(const Matrix& whole, uint32_t dimensions) {
 
 }  // namespace
 
+std::optional<Matrix> ReadTokenEmbeddings(const Model& model, const Session& session) {
+  const char* interaction = model.Metadata("interaction");
+  const uint32_t program = session.request().program;
+  const std::optional<uint32_t> value = FindOutput(model, program, "token_embeddings");
+  if (interaction == nullptr || std::string(interaction) != "late" || !value || IsPerText(model, program, *value)) {
+    return std::nullopt;
+  }
+  return session.Output(*value);
+}
+
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
   RefuseGenerators(model);
   if (TaskOf(model, session.request().program) != OutputTask::kEmbedding) {

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <string>
 
 #include "tools/model/model.h"
@@ -20,6 +21,10 @@ struct Embeddings {
 // `dimensions`: keep only the first ones, normalised again, for models trained for it (Matryoshka representation
 // learning, Kusupati et al., arXiv 2205.13147); 0: all.
 Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0);
+
+// The rows of a model with an embedding for each token (late interaction, metadata "interaction"); nothing for other
+// models.
+std::optional<Matrix> ReadTokenEmbeddings(const Model& model, const Session& session);
 
 }  // namespace fovea::tools
 

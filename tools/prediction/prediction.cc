@@ -164,6 +164,7 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   const InterpretedOutputs outputs(model, session, options);
   const Matrix weights = options.sparse ? WordWeights(model, session, tokens) : Matrix();
   OrderedJson predictions = OrderedJson::array();
+  const std::optional<Matrix> rows = ReadTokenEmbeddings(model, session);
   uint32_t first = 0;  // row of the text's first token
   for (size_t i = 0; i < texts.size(); ++i) {
     OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
@@ -187,6 +188,9 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
       case OutputTask::kClasses:
       case OutputTask::kEmbedding:
         outputs.AddClassesOrEmbedding(static_cast<uint32_t>(i), options.top, entry);
+        for (uint32_t row = first; rows && row < first + tokens[i].ids.size() && row < rows->rows; ++row) {
+          entry["token_embeddings"].push_back(std::vector<float>(rows->Row(row), rows->Row(row) + rows->width));
+        }
         break;
     }
     first += static_cast<uint32_t>(tokens[i].ids.size());
@@ -252,6 +256,10 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
     for (size_t i = 0; i < row.size() && i < 8; ++i) out << fmt::format("{}{:.4f}", i == 0 ? "" : ", ", row[i]);
     out << fmt::format("{}]  {} numbers, norm {:.4f}, {}\n", row.size() > 8 ? ", ..." : "", row.size(),
                        entry["norm"].get<double>(), text(entry["source"]));
+    if (entry.contains("token_embeddings")) {
+      out << fmt::format("  (an embedding for each of {} tokens: --json prints them)\n",
+                         entry["token_embeddings"].size());
+    }
   }
 }
 

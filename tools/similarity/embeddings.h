@@ -12,18 +12,33 @@
 
 namespace fovea::tools {
 
-// Rows of length 1 (or 0), and the name of the output; for a masked language model, word weights (word_weights.h)
-// without normalisation.
+// How two embeddings are compared. Distances are negative, so that more is more similar. kMaxSim: each row of the first
+// text with the most similar row of the second one, summed (ColBERT, Khattab and Zaharia, arXiv 2004.12832).
+enum class Measure { kCosine, kDot, kEuclidean, kManhattan, kMaxSim };
+
+// The measure that a model states (metadata similarity and interaction), else the dot product for word weights and the
+// cosine for embeddings.
+Measure MeasureOf(const Model& model);
+// "Cosine", "Negative Euclidean distance".
+const char* NameOf(Measure measure);
+// The key in JSON: "cosines", "negative_euclidean_distances".
+const char* KeyOf(Measure measure);
+
+// Rows of length 1 (or 0) for cosines, else as the model makes them, and the name of the output; for a masked language
+// model, word weights (word_weights.h). kMaxSim: the rows of a text's tokens, concatenated.
 struct Directions {
   std::vector<std::vector<double>> rows;
   std::string source;
   bool sparse = false;
+  Measure measure = Measure::kCosine;
+  uint32_t width = 0;                  // kMaxSim: of a row
   std::vector<uint64_t> dropped = {};  // tokens of each text beyond the model's limit
 };
 
 struct EmbeddingOptions {
   uint32_t workers = 1;
-  uint32_t dimensions = 0;  // see ReadEmbeddings
+  uint32_t dimensions = 0;             // see ReadEmbeddings
+  Measure measure = Measure::kCosine;  // other than kCosine: one prompt at most
 };
 
 // `prompts`: templates whose "{}" is replaced by the text; a text's direction is the mean over them. Without prompts:
@@ -33,8 +48,8 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options);
 
-// Cosines; for sparse rows, which are not normalised, dot products.
-std::vector<std::vector<double>> Cosines(const Directions& a, const Directions& b);
+// By the measure of both.
+std::vector<std::vector<double>> Similarities(const Directions& a, const Directions& b);
 
 // How the model turns cosines into probabilities: metadata matching, logit_scale and logit_bias.
 struct Matching {

@@ -118,10 +118,24 @@ def _means(rows: Ragged) -> np.ndarray:
                     np.float32).reshape(len(rows), width)
 
 
-def embed(model: Model, texts: Any, *, normalise: bool = False, program: Optional[str] = None, max_length: int = 0,
-          workers: Union[int, Threads] = 1) -> np.ndarray:
+def _with_prompt(model: Model, texts: Any, name: Optional[str]) -> Any:
+    """The texts with the prompt of this name, or the model's default prompt, in front; Encodings as they are."""
+    name = model.metadata.get("default_prompt", "") if name is None else name
+    if not name or not isinstance(texts, str) and any(isinstance(text, Encoding) for text in texts):
+        return texts
+    prompt = model.metadata.get(f"prompt.{name}")
+    if prompt is None:
+        known = ", ".join(key[len("prompt."):] for key in model.metadata if key.startswith("prompt."))
+        raise Error(f"{model.name}: has no prompt '{name}'; its prompts are: {known or 'none'}", _c.FOVEA_E_NAME)
+    return [prompt.encode() + text if isinstance(text, bytes) else prompt + text for text in texts_of(texts)]
+
+
+def embed(model: Model, texts: Any, *, normalise: bool = False, prompt: Optional[str] = None,
+          program: Optional[str] = None, max_length: int = 0, workers: Union[int, Threads] = 1) -> np.ndarray:
     """[texts, width]: the sentence embedding or pooled output of the model, or else the mean of its last hidden states.
-    `normalise`: scaled to length 1."""
+    `normalise`: scaled to length 1. `prompt`: name of a prompt of the model to put in front of each text; default: the
+    model's default prompt, if it has one; "": none."""
+    texts = _with_prompt(model, texts, prompt)
     result = run_texts(model, texts, program, max_length=max_length, workers=workers)
     per_text = [name for name in result if not isinstance(result[name], Ragged)]
     known = [name for name in ("sentence_embedding", "pooler_output") if name in per_text]

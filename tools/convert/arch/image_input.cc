@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
@@ -36,11 +37,12 @@ Grid Extent(const Config& config, const std::string& key, uint32_t absent = 0) {
   return Extent(config.View(key), absent);
 }
 
-// The size of images that a model is used with, if its shapes do not depend on it.
-Grid UsualExtent(const Checkpoint& checkpoint) {
-  const std::optional<ProcessorFile> found = FindProcessor(checkpoint.directory, "image_processor");
-  const Json& configured = checkpoint.config.Get("image_size");
-  if (found) {
+// The size made by the processor of the directory; nothing if none can be read, which is reported where the
+// preparation is read.
+std::optional<Grid> PreparedExtent(const std::string& directory) {
+  try {
+    const std::optional<ProcessorFile> found = FindProcessor(directory, "image_processor");
+    if (!found) return std::nullopt;
     const Config preparation = found->config();
     const Json& size = preparation.Get("size");
     if (size.is_object() && size.contains("height") && size.contains("width")) {
@@ -48,7 +50,16 @@ Grid UsualExtent(const Checkpoint& checkpoint) {
       return Checked("preprocessor_config.json: size", sides.Number("height"), sides.Number("width"));
     }
     if (!size.is_null() && !size.is_object()) return Extent(preparation, "size");
+  } catch (const Failure&) {
+    return std::nullopt;
   }
+  return std::nullopt;
+}
+
+// The size of images that a model is used with, if its shapes do not depend on it.
+Grid UsualExtent(const Checkpoint& checkpoint) {
+  if (const std::optional<Grid> prepared = PreparedExtent(checkpoint.directory)) return *prepared;
+  const Json& configured = checkpoint.config.Get("image_size");
   if (configured.is_null()) Fail("config.json has no image_size: give it by --image-size HEIGHTxWIDTH");
   return Extent(checkpoint.config, "image_size");
 }

@@ -164,7 +164,13 @@ Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& mod
 void DescribeImageProcessor(const std::string& directory, const std::string& model_type, Description& description) {
   try {
     const std::optional<ProcessorFile> file = FindProcessor(directory, "image_processor");
-    if (!file) return;
+    if (!file) {
+      description.findings.push_back(
+          {Topic::kFiles,
+           "neither preprocessor_config.json nor processor_config.json prepares images: the blob reads "
+           "pixel_values and no image files"});
+      return;
+    }
     for (const auto& [key, value] : ToMetadata(ReadImageProcessor(*file, model_type))) {
       description.SetMetadata(key, value);
     }

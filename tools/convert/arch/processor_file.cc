@@ -43,6 +43,7 @@ std::string SoundProcessorType(const ProcessorFile& processor, const std::string
                  {"unispeech", samples},
                  {"unispeech-sat", samples},
                  {"wav2vec2", samples},
+                 {"wav2vec2-bert", "SeamlessM4TFeatureExtractor"},
                  {"wavlm", samples},
                  {"whisper", "WhisperFeatureExtractor"}});
 }

@@ -13,6 +13,7 @@
 #include "tools/convert/published/ignored_tensors.h"
 #include "tools/convert/published/kinds.h"
 #include "tools/convert/published/no_effect.h"
+#include "tools/convert/published/plain_encoder.h"
 #include "tools/convert/published/quantized.h"
 #include "tools/convert/published/text_part.h"
 #include "tools/convert/published/timm.h"
@@ -69,6 +70,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
   if (config.Flag("is_encoder_decoder", false)) {
     Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
   }
+  if (IsOwnEmbedder(name)) return Task::kEmbedding;
   Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
 }
 
@@ -158,6 +160,7 @@ Description DescribeModel(const Config& config, const std::string& directory, co
     IgnoreUnusedTensors(as.model_type, description.weights, description.findings);
     const Checkpoint checkpoint = {directory, config.As(as.model_type), task, image_size};
     as.describe(checkpoint, description);
+    ReportOwnEmbedder(config, reading, description);
     WarnOfUnknown(checkpoint.config, "", description);
     return description;
   };
@@ -199,6 +202,7 @@ Description DescribeDirectory(const std::string& directory, const Reading& readi
     return DescribeSentenceTransformer(directory, reading);
   if (!fs::exists(fs::path(directory) / "config.json")) FailWithoutConfig(directory);
   if (IsTimm(directory)) return DescribeTimm(directory, reading);
+  if (std::optional<Description> embedder = DescribeEmbedder(directory, reading)) return std::move(*embedder);
   return DescribeTransformer(directory, reading);
 }
 

@@ -238,6 +238,7 @@ std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& descrip
     if (IsDirectoryTokenizer(description) && view["lower_case"].Flag(false)) {
       model.normalizer.insert(model.normalizer.begin(), LowerCaseStep());
     }
+    if (!view["special_tokens"].Flag(true)) model.Wrap(text::kNoId, text::kNoId, false, 0);
   }
   return BuildTextSection(std::move(model), options);
 }

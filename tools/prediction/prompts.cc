@@ -1,0 +1,57 @@
+#include "tools/prediction/prompts.h"
+
+#include "tools/base/affixes.h"
+#include "tools/base/fail.h"
+#include "tools/base/print.h"
+
+namespace fovea::tools {
+namespace {
+
+constexpr char kPrefix[] = "prompt.";
+
+}  // namespace
+
+std::vector<std::string> Prompt::Before(const std::vector<std::string>& texts) const {
+  std::vector<std::string> all;
+  for (const std::string& of : texts) all.push_back(Before(of));
+  return all;
+}
+
+std::vector<Prompt> PromptsOf(const Model& model) {
+  std::vector<Prompt> prompts;
+  for (uint32_t i = 0; i < model.Info().metadata_count; ++i) {
+    const char *key = nullptr, *value = nullptr;
+    if (fovea_model_get_metadata(model.get(), i, &key, &value) != FOVEA_OK) continue;
+    const std::string name = key;
+    if (StartsWith(name, kPrefix)) prompts.push_back({name.substr(sizeof(kPrefix) - 1), value});
+  }
+  return prompts;
+}
+
+Prompt ChoosePrompt(const Model& model, const std::string& name) {
+  const char* standard = model.Metadata("default_prompt");
+  const std::string wanted = !name.empty() ? name : standard == nullptr ? "" : standard;
+  if (wanted.empty()) return {};
+  const char* text = model.Metadata(kPrefix + wanted);
+  if (text != nullptr) return {wanted, text};
+  std::string known;
+  for (const Prompt& prompt : PromptsOf(model)) known += (known.empty() ? "" : ", ") + prompt.name;
+  if (known.empty()) Fail("{}: has no prompts; leave out --prompt-name", model.name());
+  Fail("{}: has no prompt '{}'; its prompts are: {}", model.name(), wanted, known);
+}
+
+std::string NoteOf(const Model& model, const Prompt& prompt) {
+  if (prompt.text.empty()) return "";
+  std::string note = fmt::format("prompt {} is in front of each text: '{}'", prompt.name, prompt.text);
+  const char* pooled = model.Metadata("prompt_is_pooled");
+  if (pooled != nullptr && std::string(pooled) == "false") {
+    note += "; its tokens count in the embedding, from which the original leaves them out (include_prompt false)";
+  }
+  return note;
+}
+
+void PrintPrompt(const std::string& note, std::ostream& err) {
+  if (!note.empty()) err << "fovea: " << Printable(note) << "\n";
+}
+
+}  // namespace fovea::tools
