@@ -409,7 +409,7 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
          [](W& w) { w.Text("general.architecture", "mamba"); });
   expect("general.architecture must be a string", [](W& w) { w.Remove("general.architecture"); });
   expect("general.type adapter is not supported", [](W& w) { w.Text("general.type", "adapter"); });
-  expect("split.count: this is one of 3 files", [](W& w) { w.Number("split.count", 3); });
+  expect("split.count: this is file 1 of 3, whose name must end in -00001-of-00003.gguf", [](W& w) { w.Number("split.count", 3); });
   expect("llama.block_count must be a whole number", [](W& w) { w.Number("llama.block_count", 5000); });
   expect("llama.attention.head_count must be a whole number", [](W& w) {
     w.List<int32_t>("llama.attention.head_count", 5, {4, 4, 4});

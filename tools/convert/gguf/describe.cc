@@ -11,8 +11,6 @@ namespace {
 void RefuseOtherFiles(const GgufMetadata& metadata) {
   const std::string type = metadata.Get("general.type").Text("model");
   if (type != "model") Fail("{}: general.type {} is not supported, model is", metadata.path(), type);
-  const uint32_t parts = metadata.Get("split.count").Number({}, 1);
-  if (parts > 1) Fail("{}: split.count: this is one of {} files; join them first", metadata.path(), parts);
 }
 
 // Sets the metadata that tools/text/chat_format.h reads.
