@@ -354,13 +354,13 @@ TEST(GgufTokenizer, WhatIsNotKnownIsAWarning) {
   AddBytePairs(InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &writer);
   // The tokenizer is read, but has more tokens than the model.
   EXPECT_NE(RefusalOf([&] { warning(writer); }).find("the tokenizer has ids up to"), std::string::npos);
-  writer.Text("tokenizer.ggml.pre", "falcon");
+  writer.Text("tokenizer.ggml.pre", "my-own");
   EXPECT_NE(warning(writer).find("accepts only token ids"), std::string::npos);
-  EXPECT_NE(warning(writer).find("tokenizer.ggml.pre falcon is not supported"), std::string::npos);
+  EXPECT_NE(warning(writer).find("tokenizer.ggml.pre my-own is not supported"), std::string::npos);
   writer.Remove("tokenizer.ggml.pre");
   EXPECT_NE(warning(writer).find("tokenizer.ggml.pre is missing"), std::string::npos);
-  writer.Text("tokenizer.ggml.model", "t5");
-  EXPECT_NE(warning(writer).find("tokenizer.ggml.model t5 is not supported"), std::string::npos);
+  writer.Text("tokenizer.ggml.model", "rwkv");
+  EXPECT_NE(warning(writer).find("tokenizer.ggml.model rwkv is not supported"), std::string::npos);
   writer.Texts("tokenizer.ggml.tokens", {"a", "\xff"});
   EXPECT_NE(warning(writer).find("tokenizer.ggml.tokens[1] is not UTF-8"), std::string::npos);
 }
@@ -405,14 +405,15 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
     EXPECT_EQ(refused(change).rfind(message, 0), 0u) << refused(change) << "\nnot " << message;
   };
   expect("nothing was refused", [](W&) {});
-  expect("general.architecture mamba is not supported; these are: llama, qwen2,",
+  expect("general.architecture mamba is not supported: it is a state-space model (Mamba); these are: llama, mistral3,",
          [](W& w) { w.Text("general.architecture", "mamba"); });
   expect("general.architecture must be a string", [](W& w) { w.Remove("general.architecture"); });
   expect("general.type adapter is not supported", [](W& w) { w.Text("general.type", "adapter"); });
-  expect("split.count: this is one of 3 files", [](W& w) { w.Number("split.count", 3); });
+  expect("split.count: this is file 1 of 3, whose name must end in -00001-of-00003.gguf",
+         [](W& w) { w.Number("split.count", 3); });
   expect("llama.block_count must be a whole number", [](W& w) { w.Number("llama.block_count", 5000); });
-  expect("llama.attention.head_count must be a whole number", [](W& w) {
-    w.List<int32_t>("llama.attention.head_count", 5, {4, 4, 4});
+  expect("llama.attention.head_count must be one number, or the same number for each of", [](W& w) {
+    w.List<int32_t>("llama.attention.head_count", 5, {4, 4, 2});
   });
   expect("llama.rope.scaling.type longrope is not supported", [](W& w) {
     w.Text("llama.rope.scaling.type", "longrope");
@@ -427,7 +428,7 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
   expect("llama.attention.temperature_scale is not supported",
          [](W& w) { w.Real("llama.attention.temperature_scale", 0.1f); });
   expect("llama.attention.causal false is not supported", [](W& w) { w.Flag("llama.attention.causal", false); });
-  expect("llama.expert_count is not supported", [](W& w) { w.Number("llama.expert_count", 8); });
+  expect("llama.expert_used_count must be a whole number", [](W& w) { w.Number("llama.expert_count", 8); });
   expect("tensor rope_freqs.weight must be 8 numbers", [](W& w) {
     w.Add({"rope_freqs.weight", {2}, 0, std::string(8, '?')});
   });

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <utility>
 
 #include "tests/fuzz/blob_use.h"
 #include "tests/fuzz/check.h"
@@ -146,6 +148,17 @@ std::vector<Input> Seeds() {
   test::AddBytePairs(test::InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &llama);
   seeds.push_back(Joined(0, {{"model.gguf", llama.Bytes()}}));
   seeds.push_back(Joined(0, {{"model.gguf", test::GgufOfDirectory(test::InData("hf/bert"), "bert").Bytes()}}));
+  // Blocks of every type that rows of 32 numbers can have.
+  constexpr std::pair<uint32_t, size_t> kBlocks[] = {{3, 20}, {6, 22}, {7, 24}, {9, 36}, {20, 18}, {39, 17}};
+  test::GgufWriter mixed = test::GgufOfDirectory(test::InData("hf/llama"), "llama", 2);
+  size_t next = 0;
+  for (test::GgufEntry& entry : mixed.entries) {
+    if (entry.type != 2) continue;
+    const auto& [type, bytes] = kBlocks[next++ % std::size(kBlocks)];
+    entry.bytes = std::string(entry.bytes.size() / 18 * bytes, '\1');
+    entry.type = type;
+  }
+  seeds.push_back(Joined(0, {{"model.gguf", mixed.Bytes()}}));
   return seeds;
 }
 

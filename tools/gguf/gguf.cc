@@ -38,16 +38,19 @@ struct TypeInfo {
   const char* name;
   GgufBlock block;  // 0 elements: known by name only
 };
+// Those with three numbers were layouts for one kind of machine, which the format no longer has.
 constexpr TypeInfo kTypes[] = {
-    {0, "F32", {1, 4}},       {1, "F16", {1, 2}},     {2, "Q4_0", {32, 18}},    {3, "Q4_1", {0, 0}},
-    {6, "Q5_0", {0, 0}},      {7, "Q5_1", {0, 0}},    {8, "Q8_0", {32, 34}},    {9, "Q8_1", {0, 0}},
-    {10, "Q2_K", {0, 0}},     {11, "Q3_K", {0, 0}},   {12, "Q4_K", {256, 144}}, {13, "Q5_K", {0, 0}},
-    {14, "Q6_K", {256, 210}}, {15, "Q8_K", {0, 0}},   {16, "IQ2_XXS", {0, 0}},  {17, "IQ2_XS", {0, 0}},
-    {18, "IQ3_XXS", {0, 0}},  {19, "IQ1_S", {0, 0}},  {20, "IQ4_NL", {0, 0}},   {21, "IQ3_S", {0, 0}},
-    {22, "IQ2_S", {0, 0}},    {23, "IQ4_XS", {0, 0}}, {24, "I8", {0, 0}},       {25, "I16", {0, 0}},
-    {26, "I32", {0, 0}},      {27, "I64", {0, 0}},    {28, "F64", {0, 0}},      {29, "IQ1_M", {0, 0}},
-    {30, "BF16", {1, 2}},     {34, "TQ1_0", {0, 0}},  {35, "TQ2_0", {0, 0}},    {39, "MXFP4", {0, 0}},
-    {40, "NVFP4", {0, 0}},
+    {0, "F32", {1, 4}},         {1, "F16", {1, 2}},         {2, "Q4_0", {32, 18}},      {3, "Q4_1", {32, 20}},
+    {4, "Q4_2", {0, 0}},        {5, "Q4_3", {0, 0}},        {6, "Q5_0", {32, 22}},      {7, "Q5_1", {32, 24}},
+    {8, "Q8_0", {32, 34}},      {9, "Q8_1", {32, 36}},      {10, "Q2_K", {256, 84}},    {11, "Q3_K", {256, 110}},
+    {12, "Q4_K", {256, 144}},   {13, "Q5_K", {256, 176}},   {14, "Q6_K", {256, 210}},   {15, "Q8_K", {256, 292}},
+    {16, "IQ2_XXS", {0, 0}},    {17, "IQ2_XS", {0, 0}},     {18, "IQ3_XXS", {0, 0}},    {19, "IQ1_S", {0, 0}},
+    {20, "IQ4_NL", {32, 18}},   {21, "IQ3_S", {0, 0}},      {22, "IQ2_S", {0, 0}},      {23, "IQ4_XS", {256, 136}},
+    {24, "I8", {0, 0}},         {25, "I16", {0, 0}},        {26, "I32", {0, 0}},        {27, "I64", {0, 0}},
+    {28, "F64", {1, 8}},        {29, "IQ1_M", {0, 0}},      {30, "BF16", {1, 2}},       {31, "Q4_0_4_4", {0, 0}},
+    {32, "Q4_0_4_8", {0, 0}},   {33, "Q4_0_8_8", {0, 0}},   {34, "TQ1_0", {256, 54}},   {35, "TQ2_0", {256, 66}},
+    {36, "IQ4_NL_4_4", {0, 0}}, {37, "IQ4_NL_4_8", {0, 0}}, {38, "IQ4_NL_8_8", {0, 0}}, {39, "MXFP4", {32, 17}},
+    {40, "NVFP4", {0, 0}},      {41, "Q1_0", {0, 0}},
 };
 
 const TypeInfo* InfoOf(uint32_t number) {
@@ -165,7 +168,10 @@ class Parser {
     const auto type = Take<uint32_t>(what);
     const TypeInfo* info = InfoOf(type);
     if (info == nullptr) Fail("{}: {}: unknown element type {}", where_, what, type);
-    if (info->block.elements == 0) Fail("{}: {}: elements of type {} are not supported", where_, what, info->name);
+    if (info->block.elements == 0) {
+      Fail("{}: {}: elements of type {} are not supported; use another file of the model, such as Q4_K_M or Q8_0",
+           where_, what, info->name);
+    }
     tensor.type = static_cast<GgufType>(type);
     const uint64_t width = tensor.shape.empty() ? 1 : tensor.shape.back();
     if (width % info->block.elements != 0) {
@@ -229,7 +235,5 @@ GgufBlock BlockOf(GgufType type) { return InfoOf(static_cast<uint32_t>(type))->b
 GgufContent ParseGguf(const uint8_t* data, uint64_t size, const std::string& where) {
   return Parser(data, size, where).Run();
 }
-
-GgufReader::GgufReader(const std::string& path) : file_(path), content_(ParseGguf(file_.data(), file_.size(), path)) {}
 
 }  // namespace fovea::tools

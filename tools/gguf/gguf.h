@@ -16,7 +16,29 @@
 namespace fovea::tools {
 
 // The supported element types, by their numbers in the file.
-enum class GgufType : uint32_t { kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ8_0 = 8, kQ4_K = 12, kQ6_K = 14, kBF16 = 30 };
+enum class GgufType : uint32_t {
+  kF32 = 0,
+  kF16 = 1,
+  kQ4_0 = 2,
+  kQ4_1 = 3,
+  kQ5_0 = 6,
+  kQ5_1 = 7,
+  kQ8_0 = 8,
+  kQ8_1 = 9,
+  kQ2_K = 10,
+  kQ3_K = 11,
+  kQ4_K = 12,
+  kQ5_K = 13,
+  kQ6_K = 14,
+  kQ8_K = 15,
+  kIQ4_NL = 20,
+  kIQ4_XS = 23,
+  kF64 = 28,
+  kBF16 = 30,
+  kTQ1_0 = 34,
+  kTQ2_0 = 35,
+  kMXFP4 = 39,
+};
 const char* GgufTypeName(GgufType type);
 
 // Elements per block, and bytes per block: 1 and 4 for f32, 32 and 18 for Q4_0.
@@ -47,18 +69,22 @@ struct GgufContent {
 // Every count, length, offset, size and shape is checked. `where` begins messages.
 GgufContent ParseGguf(const uint8_t* data, uint64_t size, const std::string& where);
 
+// A file, or all files of a model that is split: their names end in "-00001-of-00003.gguf".
 class GgufReader {
  public:
+  // `path` is any of the files. Fails with the name of one that is missing.
   explicit GgufReader(const std::string& path);
 
-  const std::string& path() const { return file_.path(); }
+  // The file with the metadata: the first one.
+  const std::string& path() const { return files_[0]->path(); }
+  std::vector<std::string> paths() const;
   const Json& metadata() const { return content_.metadata; }
   const GgufTensors& tensors() const { return content_.tensors; }
   // Lets the kernel drop the bytes of a tensor that has been read from memory.
-  void Forget(const GgufTensor& tensor) const { file_.Forget(tensor.data, tensor.bytes); }
+  void Forget(const GgufTensor& tensor) const;
 
  private:
-  MappedFile file_;
+  std::vector<std::unique_ptr<const MappedFile>> files_;
   GgufContent content_;
 };
 

@@ -131,6 +131,7 @@ void DescribeGraniteMoe(const Checkpoint& checkpoint, Description& description) 
   const uint32_t experts = family.mixture->count, width = config.Number("hidden_size");
   DescribeLlamaLike(family, checkpoint, description, [experts, width](Weights& weights, const std::string& at) {
     const std::string from = at + "block_sparse_moe.", to = from + "experts";
+    if (weights.Has(to + ".gate.weight")) return;  // GGUF files store them apart
     const Constant in = weights.Get(from + "input_linear.weight"), out = weights.Get(from + "output_linear.weight");
     SplitGates(weights, to, in, {experts, 2, RowsOfOne(in, experts, width) / 2, width}, {1, 0, 2, 3}, ".weight");
     weights.Add(to + ".down.weight", Reshape(out, experts * width, RowsOfOne(out, experts, width)));
@@ -141,6 +142,7 @@ namespace {
 
 // The matrices of an expert are stored as [in, out]; as blocks of MXFP4 as [out, in].
 void NameGptOssExperts(Weights& weights, const std::string& experts, uint32_t count, uint32_t width) {
+  if (weights.Has(experts + ".gate.weight")) return;  // GGUF files store them apart
   const auto bias = [&](const char* name) { return weights.Get(experts + name + "_bias"); };
   const std::string in = experts + ".gate_up_proj", out = experts + ".down_proj";
   const bool blocks = weights.Has(in + "_blocks");

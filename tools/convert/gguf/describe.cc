@@ -9,16 +9,32 @@
 namespace fovea::tools {
 namespace {
 
+// Files that belong to a model, but are not one.
 void RefuseOtherFiles(const GgufMetadata& metadata) {
   const std::string type = metadata.Get("general.type").Text("model");
-  if (type != "model") Fail("{}: general.type {} is not supported, model is", metadata.path(), type);
-  const uint32_t parts = metadata.Get("split.count").Number({}, 1);
-  if (parts > 1) Fail("{}: split.count: this is one of {} files; join them first", metadata.path(), parts);
+  if (type == "model") return;
+  const std::string what =
+      type == "adapter" ? ": a LoRA adapter has no weights of the model; convert the directory of the model, with "
+                          "--adapter and the directory of the adapter"
+      : type == "mmproj"
+          ? ": it is the part of a model that reads images or audio; convert the directory of the whole model"
+          : ", model is";
+  Fail("{}: general.type {} is not supported{}", metadata.path(), type, what);
 }
 
 // Sets the metadata that tools/text/chat_format.h reads.
 void SetChat(const GgufMetadata& metadata, Description* description) {
+  const JsonView names = metadata.Get("tokenizer.chat_templates");
+  std::string others;
+  for (size_t i = 0; !names.IsNull() && i < names.List().size(); ++i) {
+    const std::string name = names.At(i).Bytes();
+    if (!metadata.Get("tokenizer.chat_template." + name).IsNull()) others += (others.empty() ? "" : ", ") + name;
+  }
   const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
+  if (!others.empty()) {
+    description->findings.push_back(
+        {Topic::kChatTemplate, fmt::format("tokenizer.chat_template; not used: templates {}", others)});
+  }
   if (source.empty()) return;
   description->SetMetadata("chat_template", source);
   description->findings.push_back(TemplateFinding("tokenizer.chat_template", source));
@@ -31,23 +47,47 @@ void SetChat(const GgufMetadata& metadata, Description* description) {
   }
 }
 
+// The end of an encoder of texts: pooled rows, then EmbeddingGemma's linear layers.
+void AddPooling(const std::string& kind, Description* description) {
+  Program& encode = description->programs[0];
+  description->SetMetadata("task", "embedding");
+  std::string value = encode.operations.back().out;
+  const auto add = [&](const std::string& op, const std::vector<std::string>& tensors, const Json& attributes) {
+    const std::string out = fmt::format("module.{}", encode.operations.size());
+    encode.operations.push_back({op, {value}, tensors, out, attributes});
+    value = out;
+  };
+  add("pool", {}, {{"kind", kind}});
+  for (const char* dense : {"dense_2", "dense_3"}) {
+    const std::string weight = dense + std::string(".weight"), bias = dense + std::string(".bias");
+    if (!description->weights.Has(weight)) continue;
+    std::vector<std::string> tensors = {weight};
+    if (description->weights.Has(bias)) tensors.push_back(bias);
+    add("linear", tensors, {{"activation", "none"}});
+  }
+  encode.operations.back().out = "sentence_embedding";
+  encode.outputs = {"sentence_embedding"};
+}
+
 Description Describe(std::shared_ptr<const GgufReader> file, const std::string& task) {
   const GgufMetadata metadata(file);
   RefuseOtherFiles(metadata);
-  const GgufArchitecture& architecture = GgufArchitectureOf(metadata);
+  const GgufArchitecture architecture = GgufArchitectureOf(metadata);
   const Json config = GgufConfig(architecture, metadata, file->tensors());
-  const std::string pooling = task.empty() ? GgufPooling(metadata) : "";
-  const auto add = [&](Weights& weights, Findings&) { AddGgufWeights(architecture, config, file, weights); };
+  const bool classifier = file->tensors().count("cls.output.weight") != 0;
+  const std::string pooling = task.empty() && !classifier ? GgufPooling(metadata) : "";
+  const auto add = [&](Weights& weights, Findings&) { AddGgufWeights(architecture, file, weights); };
   Reading reading;
   reading.task = task;
   reading.backbone = !pooling.empty();
   Description description = DescribeModel({config, metadata.path()}, "", add, reading);
-  if (!pooling.empty()) {
-    Program& encode = description.programs[0];
-    description.SetMetadata("task", "embedding");
-    encode.operations.push_back(
-        {"pool", {encode.operations.back().out}, {}, "sentence_embedding", {{"kind", pooling}}});
-    encode.outputs = {"sentence_embedding"};
+  AddGgufFindings(config, metadata, *file, &description.findings);
+  if (!pooling.empty()) AddPooling(pooling, &description);
+  if (!metadata.Own("attention.temperature_scale").IsNull()) {
+    description.warnings.push_back(
+        fmt::format("{}: {}.attention.temperature_scale: scores are not scaled after the first {} tokens, as in the "
+                    "original; keep texts shorter",
+                    metadata.path(), metadata.architecture(), config["max_position_embeddings"].dump()));
   }
   description.single_file = true;
   // As for directories, a tokenizer that cannot be read is not an error.
@@ -57,9 +97,7 @@ Description Describe(std::shared_ptr<const GgufReader> file, const std::string& 
     description.warnings.push_back(fmt::format("the blob accepts only token ids: {}", failure.what()));
   }
   SetChat(metadata, &description);
-  for (const std::string& key : metadata.Unread()) {
-    description.warnings.push_back(fmt::format("{}: {} is unknown and was ignored", metadata.path(), key));
-  }
+  AddUnreadKeys(metadata, &description.findings, &description.warnings);
   return description;
 }
 

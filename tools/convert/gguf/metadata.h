@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,12 +31,23 @@ class GgufMetadata {
   }
   // A key of the architecture: "llama.block_count" by "block_count".
   JsonView Own(const std::string& key) const { return Get(architecture_ + "." + key); }
-  // Keys of the architecture that were not read.
-  std::vector<std::string> Unread() const {
+  // The id of a special token ("eos"). Null if the file has none: an absent key, -1 (with or without a sign), or an id
+  // outside the vocabulary, all of which llama.cpp takes so.
+  std::optional<uint32_t> Token(const std::string& name) const {
+    const JsonView id = Get("tokenizer.ggml." + name + "_token_id");
+    if (id.IsNull() || id.json() == -1 || id.json() == UINT32_MAX) return std::nullopt;
+    const uint32_t number = id.Number();
+    const auto tokens = file_->metadata().find("tokenizer.ggml.tokens");
+    const bool outside = tokens != file_->metadata().end() && tokens->is_array() && number >= tokens->size();
+    return outside ? std::nullopt : std::optional(number);
+  }
+
+  // Keys that were not read: of the architecture, and the rest.
+  std::vector<std::string> Unread(bool own = true) const {
     std::vector<std::string> keys;
     for (const auto& item : file_->metadata().items()) {
-      const bool own = item.key().compare(0, architecture_.size() + 1, architecture_ + ".") == 0;
-      if (own && read_.count(item.key()) == 0) keys.push_back(item.key());
+      const bool is_own = item.key().compare(0, architecture_.size() + 1, architecture_ + ".") == 0;
+      if (is_own == own && read_.count(item.key()) == 0) keys.push_back(item.key());
     }
     return keys;
   }

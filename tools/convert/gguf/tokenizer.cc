@@ -26,16 +26,16 @@ class Reader {
   explicit Reader(const GgufMetadata& metadata) : metadata_(metadata) {}
 
   TextModel Run(const std::string& model) {
-    ReadTokens();
+    ReadTokens(model);
     TextModel read;
     if (model == "gpt2") {
       read = BytePairs();
-    } else if (model == "llama") {
-      read = Pieces();
+    } else if (model == "llama" || model == "t5") {
+      read = Pieces(model == "llama");
     } else if (model == "bert") {
       read = Words();
     } else {
-      Fail("{} {} is not supported; these are: gpt2, llama, bert", Get("model").name(), model);
+      Fail("{} {} is not supported; these are: gpt2, llama, t5, bert", Get("model").name(), model);
     }
     if (const auto id = Id("padding")) read.pad_id = *id;
     if (const auto id = Id("mask")) read.mask_id = *id;
@@ -45,39 +45,51 @@ class Reader {
  private:
   JsonView Get(const std::string& key) const { return metadata_.Get("tokenizer.ggml." + key); }
 
-  void ReadTokens() {
+  void ReadTokens(const std::string& model) {
     const JsonView list = Get("tokens"), types = Get("token_type");
+    bool unknown = false;
     for (size_t i = 0; i < list.List().size(); ++i) {
       Token token;
       token.text = list.At(i).Bytes();
       if (!IsUtf8(token.text)) Fail("{}[{}] is not UTF-8", list.name(), i);
-      if (!types.IsNull()) token.type = static_cast<Type>(types.At(i).Number({1, 6}));
+      // 0 is written for tokens of no known type.
+      if (!types.IsNull()) token.type = static_cast<Type>(std::max(types.At(i).Number({0, 6}), 1u));
+      unknown = unknown || token.type == SentencePiece::kUnknown;
       tokens_.push_back(std::move(token));
     }
     if (tokens_.empty()) Fail("{} has no elements", list.name());
-    if (!types.IsNull() && types.List().size() != tokens_.size()) {
+    if (!types.IsNull() && types.List().size() < tokens_.size()) {
       Fail("{} must have {} elements", types.name(), tokens_.size());
     }
+    // Files of early converters have no types.
+    const auto id = Id("unknown");
+    if (!unknown && (model == "llama" || model == "t5") && id) tokens_[*id].type = SentencePiece::kUnknown;
   }
 
-  // The id of a special token.
-  std::optional<uint32_t> Id(const std::string& name) const {
-    const JsonView id = Get(name + "_token_id");
-    if (id.IsNull()) return std::nullopt;
-    return id.Number({0, static_cast<int64_t>(tokens_.size()) - 1});
+  std::optional<uint32_t> Id(const std::string& name) const { return metadata_.Token(name); }
+
+  std::optional<uint32_t> FirstOf(std::initializer_list<const char*> names) const {
+    for (const char* name : names) {
+      if (const auto id = Id(name)) return id;
+    }
+    return std::nullopt;
   }
 
   bool IsWord(const Token& token) const { return token.type == SentencePiece::kNormal; }
 
-  // Sets the tokens around texts; in a pair, each text has them.
-  void Wrap(bool begins, TextModel* model) const {
-    const bool ends = Get("add_eos_token").Flag(false);
-    begins = Get("add_bos_token").Flag(begins);
-    const std::optional<uint32_t> open = begins ? Id("bos") : std::nullopt, close = ends ? Id("eos") : std::nullopt;
-    if (begins && !open) Fail("{} is missing", Get("bos_token_id").name());
-    if (ends && !close) Fail("{} is missing", Get("eos_token_id").name());
+  // Sets the tokens around texts. In a pair, each text has them; to an encoder the second begins as RoBERTa's does.
+  // A token that the file does not have is left out, as by llama.cpp.
+  void Wrap(bool begins, bool ends, TextModel* model) const {
+    begins = Get("add_bos_token").Flag(begins), ends = Get("add_eos_token").Flag(ends);
+    const bool separates = Get("add_sep_token").Flag(false);
+    const std::optional<uint32_t> open = begins ? FirstOf({"bos", "cls"}) : std::nullopt;
+    std::optional<uint32_t> close = ends ? Id("eos") : std::nullopt;
+    if (separates || (ends && !close)) close = FirstOf({"seperator", "separator", "eos"});
     if (!open && !close) return;
     const uint32_t first = open.value_or(text::kNoId), last = close.value_or(text::kNoId);
+    const std::string& architecture = metadata_.architecture();
+    if (architecture == "modern-bert") return model->Wrap(first, last, false, 0);
+    if (architecture.find("bert") != std::string::npos) return model->Wrap(first, last, true, 0);
     const auto second = TextModel::Around(first, text::TemplateKind::kTextB, last, 1);
     model->single = model->pair = TextModel::Around(first, text::TemplateKind::kTextA, last, 0);
     model->pair.insert(model->pair.end(), second.begin(), second.end());
@@ -90,7 +102,7 @@ class Reader {
     Json vocabulary = Json::object(), added = Json::array();
     for (size_t id = 0; id < tokens_.size(); ++id) {
       const Token& token = tokens_[id];
-      if (token.type == SentencePiece::kUnused) continue;
+      if (token.type == SentencePiece::kUnused || token.text.empty()) continue;
       if (token.type == SentencePiece::kByte)
         Fail("{}[{}]: bytes in byte-level pieces are not supported", Get("token_type").name(), id);
       if (!IsWord(token)) {
@@ -110,22 +122,33 @@ class Reader {
         {"pre_tokenizer", cutting.pre_tokenizer},
         {"decoder", {{"type", "ByteLevel"}}}};
     TextModel model = ReadTokenizerJson({file, metadata_.path() + ": tokenizer.ggml"});
-    Wrap(cutting.begins, &model);
+    Wrap(cutting.begins, false, &model);
     return model;
   }
 
-  // SentencePiece BPE.
-  TextModel Pieces() const {
+  // SentencePiece's normalization rules: bytes, as numbers with or without a sign.
+  std::string Charsmap() const {
+    const JsonView list = Get("precompiled_charsmap");
+    std::string bytes;
+    for (size_t i = 0; !list.IsNull() && i < list.List().size(); ++i) {
+      bytes += static_cast<char>(WholeNumber(list.At(i).json(), list.name(), {-128, 255}));
+    }
+    return bytes;
+  }
+
+  // SentencePiece: byte pairs, or unigrams.
+  TextModel Pieces(bool byte_pairs) const {
     SentencePieces read;
-    read.byte_pairs = true;
-    read.dummy_prefix = Get("add_space_prefix").Flag(true);
+    read.byte_pairs = byte_pairs;
+    read.dummy_prefix = Get("add_space_prefix").Flag(byte_pairs);
     read.remove_extra_spaces = Get("remove_extra_whitespaces").Flag(false);
+    read.charsmap = Charsmap();
     const JsonView scores = Get("scores");
-    if (scores.List().size() != tokens_.size()) Fail("{} must have {} elements", scores.name(), tokens_.size());
+    if (scores.List().size() < tokens_.size()) Fail("{} must have {} elements", scores.name(), tokens_.size());
     for (size_t id = 0; id < tokens_.size(); ++id) {
       const Token& token = tokens_[id];
       // Unused pieces are not found in texts, like control pieces.
-      const Type type = token.type == SentencePiece::kUnused ? SentencePiece::kControl : token.type;
+      const Type type = byte_pairs && token.type == SentencePiece::kUnused ? SentencePiece::kControl : token.type;
       read.pieces.push_back({token.text, scores.At(id).Real(), type});
     }
     TextModel model = BuildSentencePieces(read);
@@ -137,7 +160,7 @@ class Reader {
       model.added.push_back({tokens_[id].text, id, text::kAddedSpecial, false});
       model.tokens[id].flags |= text::kTokenSpecial;
     }
-    Wrap(true, &model);
+    Wrap(byte_pairs, !byte_pairs, &model);
     return model;
   }
 
@@ -159,10 +182,8 @@ class Reader {
       lines += (begins || named ? "" : "##") + piece + "\n";
     }
     const auto special = [&](std::initializer_list<const char*> names, const char* otherwise) {
-      for (const char* name : names) {
-        if (const auto id = Id(name)) return tokens_[*id].text;
-      }
-      return std::string(otherwise);
+      const auto id = FirstOf(names);
+      return id ? tokens_[*id].text : std::string(otherwise);
     };
     // Without capitals in the vocabulary, texts are lower-cased.
     const bool lower = Get("normalizer.lowercase").Flag(!capitals);
