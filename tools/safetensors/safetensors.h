@@ -13,7 +13,7 @@
 
 namespace fovea::tools {
 
-// F8 types: four exponent and three fraction bits, without infinities (torch.float8_e4m3fn); five and two; powers of two.
+// F8 types: four exponent and three fraction bits, without infinities (float8_e4m3fn); five and two; powers of two.
 enum class ElementType {
   kF64,
   kF32,

@@ -240,6 +240,7 @@ void RefuseOtherInputs(const std::string& input) {
     Fail("{}: No such file or directory; give a model directory, FILE.gguf or a description (graph.json)", input);
   }
   RefusePointer(input);
+  if (EndsWith(input, ".gguf")) return;
   if (EndsWith(input, ".json")) {
     const std::string name = fs::path(input).filename().string();
     if (name != "config.json" && name != "model.safetensors.index.json" && name != "adapter_config.json") return;
