@@ -34,10 +34,16 @@ std::string LettersOf(const std::string& name) {
   return letters;
 }
 
+// Types that compute what another one does, under other names, or that leave tensors out: no advice for other models.
+constexpr const char* kNotAdvised[] = {"data2vec-text", "ernie",      "luke",     "splinter",
+                                       "mobilellm",     "ministral3", "seed_oss", "dpr"};
+
 // For each file one of its types: the one that it is named after, else the first.
 std::vector<Architecture> OneOfEachFile() {
   std::vector<Architecture> chosen;
   for (const Architecture& architecture : kArchitectures) {
+    const auto is_it = [&](const char* type) { return type == std::string(architecture.model_type); };
+    if (std::any_of(std::begin(kNotAdvised), std::end(kNotAdvised), is_it)) continue;
     const auto same = std::find_if(chosen.begin(), chosen.end(),
                                    [&](const Architecture& other) { return other.describe == architecture.describe; });
     if (same == chosen.end()) {
