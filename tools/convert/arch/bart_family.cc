@@ -10,6 +10,7 @@
 #include "tools/base/fail.h"
 #include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/shifted_decoder.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -129,9 +130,26 @@ void Describe(const BartLike& family, const Checkpoint& checkpoint, Description&
   heads.language.out = "lm_head";
   heads.language_table = decoder.table;
   heads.language_bias = "final_logits_bias";
+  // A text ends with eos, whose last one is read; for the other heads the decoder reads the text itself.
+  heads.sequence_pool = "last";
+  heads.sequence = {.dense = "classification_head.dense", .activation = "tanh", .out = "classification_head.out_proj"};
   description.must_use = {family.prefix + "encoder."};
-  if (checkpoint.task == Task::kSequenceToSequence) description.must_use.push_back(family.prefix + "decoder.");
+  const bool shifted = ReadsShifted(checkpoint.task);
+  if (shifted || checkpoint.task == Task::kSequenceToSequence) {
+    description.must_use.push_back(family.prefix + "decoder.");
+  }
   SetPositions(encoder, description);
+  if (shifted) {
+    const bool wraps = family.starts_with_last;
+    if (wraps && checkpoint.task == Task::kSequenceClassification) {
+      Fail(
+          "config.json: classes are read at the last eos, which a token of the language may follow, so this head is "
+          "not supported; --task encoder converts the encoder alone");
+    }
+    const std::optional<uint32_t> start =
+        wraps ? std::nullopt : std::optional<uint32_t>(checkpoint.config.Number("decoder_start_token_id", 2));
+    return DescribeShifted(encoder, decoder, start, checkpoint, description);
+  }
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 
@@ -167,6 +185,7 @@ void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.first_position = 2;
   family.norms_before = true;
+  family.starts_with_last = true;
   Describe(family, checkpoint, description);
 }
 

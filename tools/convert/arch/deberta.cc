@@ -151,6 +151,7 @@ BertLike ReadFamily(const Config& config, bool first, const Weights& weights) {
   }
   family.sequence = {
       .dense = "pooler.dense", .activation = config.Activation("pooler_hidden_act", "gelu"), .out = "classifier"};
+  family.choice = family.sequence;
   return family;
 }
 

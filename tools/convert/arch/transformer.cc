@@ -1,12 +1,15 @@
 // A published model directory: config.json chooses the architecture's file.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
+#include "tools/convert/arch/cross_encoder.h"
 #include "tools/convert/arch/image_processor.h"
+#include "tools/convert/arch/missing_head.h"
 #include "tools/convert/published/config_file.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/convert/variant.h"
@@ -30,10 +33,14 @@ constexpr TaskName kTasks[] = {
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
     {"token-classification", "ForTokenClassification", Task::kTokenClassification},
+    {"question-answering", "ForQuestionAnswering", Task::kQuestionAnswering},
+    {"multiple-choice", "ForMultipleChoice", Task::kMultipleChoice},
+    {"next-sentence-prediction", "ForNextSentencePrediction", Task::kNextSentence},
     {"image-classification", "ForImageClassification", Task::kImageClassification},
     {"image-classification", "ForImageClassificationWithTeacher", Task::kImageClassification},
     {"audio-classification", "ForAudioClassification", Task::kAudioClassification},
     {"token-classification", "ForAudioFrameClassification", Task::kTokenClassification},
+    {"speaker-verification", "ForXVector", Task::kXVector},
     {"ctc", "ForCTC", Task::kCtc},
     {"semantic-segmentation", "ForSemanticSegmentation", Task::kSemanticSegmentation},
     {"embedding", "ModelWithProjection", Task::kEmbedding},
@@ -46,7 +53,8 @@ constexpr TaskName kTasks[] = {
     {"seq2seq-lm", "ForConditionalGeneration", Task::kSequenceToSequence},
 };
 
-Task ChooseTask(const Config& config, const std::string& wanted) {
+// Empty: the class has another head.
+std::optional<Task> ChooseTask(const Config& config, const std::string& wanted) {
   const Json& classes = config.Get("architectures");
   const std::string name =
       classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>() : "Model";
@@ -55,19 +63,7 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
     if (wanted.empty() ? named : wanted == task.name) return task.task;
   }
   if (!wanted.empty()) Fail("task {} is unknown", wanted);
-  if (config.Flag("is_encoder_decoder", false)) {
-    Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
-  }
-  Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
-}
-
-// For an unknown model, whose class may also be unknown.
-Task TaskOrEmbedding(const Config& config, const std::string& wanted) {
-  try {
-    return ChooseTask(config, wanted);
-  } catch (const Failure&) {
-    return Task::kEmbedding;
-  }
+  return std::nullopt;
 }
 
 void RefuseOtherWeights(const Config& config) {
@@ -143,10 +139,12 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   };
   const std::string first_size = reading.image_sizes.empty() ? "" : reading.image_sizes[0];
   if (architecture == nullptr) {
-    const Task any = reading.backbone ? Task::kBackbone : TaskOrEmbedding(config, reading.task);
+    const Task any = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task).value_or(Task::kEmbedding);
     FailUnknown(own_type, [&](const Architecture& as) { return describe(as, any, first_size); });
   }
-  const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
+  const std::optional<Task> chosen = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
+  if (!chosen) FailMissingHead(config, [&](Task other) { return describe(*architecture, other, first_size); });
+  const Task task = *chosen;
   Description description = describe(*architecture, task, first_size);
   const std::vector<std::string>& image_sizes = reading.image_sizes;
   if (!TakesImages(description)) {
@@ -167,7 +165,8 @@ Description DescribeModel(const Config& config, const std::string& directory, co
 
 Description DescribeDirectory(const std::string& directory, const Reading& reading) {
   if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
-    return DescribeSentenceTransformer(directory, reading);
+    return IsCrossEncoder(directory) ? DescribeCrossEncoder(directory, reading)
+                                     : DescribeSentenceTransformer(directory, reading);
   if (!fs::exists(fs::path(directory) / "config.json")) Fail("{}: has no config.json", directory);
   return DescribeTransformer(directory, reading);
 }
