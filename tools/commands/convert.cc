@@ -410,8 +410,9 @@ void AddConvert(Command app, Console* console) {
       .Add("--task", &options.task,
            "Task, if not the one that the directory states: embedding, encoder (of a model\n"
            "that also has a decoder), sequence-classification, token-classification,\n"
-           "image-classification, audio-classification, semantic-segmentation, ctc, text,\n"
-           "image, masked-lm, causal-lm or seq2seq-lm")
+           "question-answering, multiple-choice, next-sentence-prediction,\n"
+           "image-classification, audio-classification, speaker-verification,\n"
+           "semantic-segmentation, ctc, text, image, masked-lm, causal-lm or seq2seq-lm")
       .Placeholder("TASK");
   input
       .Add("--pool", &options.pooling,

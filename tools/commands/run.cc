@@ -7,6 +7,7 @@
 
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/run_pairs.h"
 #include "tools/media/notes.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
@@ -27,6 +28,7 @@ namespace {
 struct Arguments {
   ModelArguments model;
   TextArguments text;
+  PairArguments pairs;
   std::string program, input, output, prompt_name;
   std::vector<std::string> sounds, pictures, values;
   uint32_t workers = 1;
@@ -188,6 +190,7 @@ void AddRun(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->pairs.AddTo(command);
   const Option tensors =
       input.Add("--input", &arguments->input, "Read the inputs from a safetensors file instead").Placeholder("FILE");
   tensors.Excludes("--text").Excludes("--document").Excludes("--file");
@@ -198,6 +201,9 @@ void AddRun(Command app, Console* console) {
   const Option pictures =
       input.AddRepeated("--image", &arguments->pictures, "Image file instead, PNG or JPEG").Placeholder("FILE");
   pictures.Excludes(tensors).Excludes(sounds).Excludes("--text").Excludes("--document").Excludes("--file");
+  for (const Option& other : {tensors, sounds, pictures}) {
+    other.Excludes("--pair").Excludes("--pairs").Excludes("--question").Excludes("--labels");
+  }
   output.Add("--output", &arguments->output, "With --input: write the results as safetensors to FILE")
       .Placeholder("FILE");
   output.AddFlag("--trace", &arguments->trace, "With --input: also output hidden_states.N and attentions.N");
@@ -243,6 +249,11 @@ void AddRun(Command app, Console* console) {
       R"(Texts, sounds and images give classes, tagged spans, words for the mask token or embeddings, depending on the
 task of the model. A document model reads a text sentence by sentence; the output names the sentences and words that
 its class is due to.
+Two texts are one input with --pair: a model that ranks passages prints the score that the original prints (config.json
+names its function), one for multiple choice a probability for each choice. If both are too long, the longer one is cut.
+An answer to --question is a span of whole words; its score is the probability of its start times that of its end. A
+context that is too long is read in parts of 384 tokens (or --max-length), which share --stride tokens. Positions are
+bytes of the context, with --json also characters (code points).
 Tensors have the usual names (input_ids, attention_mask, token_type_ids: [batch, sequence]; pixel_values: [batch,
 channels, height, width]) or those of the program's inputs. Padding at the ends of the mask is not computed; results
 are padded with zeros. With segments.<space>, the rows of each segment, for every input space with a parent, nothing is
@@ -252,6 +263,9 @@ Examples:
   fovea run model.fovea --text "What a lovely day"
   fovea run model.fovea --file lines.txt --workers 4 --json
   fovea run model.fovea --document letter.txt --explain 5
+  fovea run reranker.fovea --text "how tall is it" --pair "It is 300 m high." --pair "It is in Paris."
+  fovea run squad.fovea --question "Where is it?" --context "The tower is in Paris." --top 3
+  fovea run mnli.fovea --text "The match ended 2:1" --labels "sports, politics" --hypothesis "This is about {}."
   fovea run model.fovea --wav yes.wav
   fovea run model.fovea --image cat.jpg --image dog.png --top 3
   fovea run model.fovea --input in.safetensors --output out.safetensors --trace)");
@@ -259,6 +273,13 @@ Examples:
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
     if (!arguments->pictures.empty()) return RunPictures(*arguments, console);
+    if (arguments->pairs.Given()) {
+      CheckTensorOptions(*arguments);
+      const TextRunOptions run = {arguments->workers, arguments->max_length};
+      return RunPairsCommand({&arguments->model, &arguments->text, &arguments->pairs, arguments->prediction,
+                              command.Given("--top"), run, arguments->program, arguments->json},
+                             console);
+    }
     if (!arguments->text.Given()) Fail("no input; give --text, --file, --wav, --image or --input");
     RunTextsCommand(*arguments, console);
   });

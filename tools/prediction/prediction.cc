@@ -36,7 +36,13 @@ OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uin
   const ClassProblem problem = ClassProblemOf(model, count);
   OrderedJson classes = OrderedJson::array();
   if (problem == ClassProblem::kRegression) {
-    for (uint32_t i = 0; i < count; ++i) classes.push_back({{"label", ClassName(model, i)}, {"score", logits[i]}});
+    const bool activated = count == 1 && model.Metadata("score_activation") != nullptr;
+    for (uint32_t i = 0; i < count; ++i) {
+      classes.push_back({{"label", ClassName(model, i)}, {"score", logits[i]}});
+      if (!activated) continue;
+      classes.back()["score"] = ActivatedScore(model, logits[i]);
+      classes.back()["logit"] = logits[i];
+    }
     return classes;
   }
   std::vector<double> shares = Softmax(logits, count);
@@ -120,7 +126,9 @@ class InterpretedOutputs {
  public:
   InterpretedOutputs(const Model& model, const Session& session, const PredictionOptions& options)
       : model_(model), task_(TaskOf(model, session.request().program)) {
-    RefuseGenerators(model);
+    RefuseGenerators(model, options.pairs);
+    if (options.pairs && task_ == OutputTask::kTags)
+      Fail("{}: gives tags of tokens, which pairs of texts do not have; leave out --pair", model.name());
     if (options.sparse && task_ != OutputTask::kMaskedWords)
       Fail("{}: is not a masked language model, so it has no word weights; leave out --sparse", model.name());
     if (options.dimensions != 0 && task_ != OutputTask::kEmbedding)
@@ -214,6 +222,7 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
   const bool document = entry.contains("sentences");
   const OrderedJson& of = entry[entry.contains("file") ? "file" : "text"];
   out << (document ? Shortened(of.get<std::string>()) : text(of)) << "\n";
+  if (entry.contains("pair")) out << "  with: " << text(entry["pair"]) << "\n";
   if (document && entry.contains("dropped_tokens")) {
     out << fmt::format("  (long sentences were cut: {} tokens dropped)\n", entry["dropped_tokens"].get<uint64_t>());
   } else if (entry.contains("dropped_tokens")) {

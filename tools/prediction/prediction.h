@@ -17,6 +17,7 @@ namespace fovea::tools {
 struct PredictionOptions {
   uint32_t top = 5;         // most classes or words to list
   uint32_t dimensions = 0;  // see ReadEmbeddings
+  bool pairs = false;       // the texts are the first ones of pairs
   bool sparse = false;      // masked language models: sparse word weights (word_weights.h)
   // Tagging: spans of the text, with the tags of a word's tokens aggregated; or each token.
   bool tokens = false;

@@ -1,5 +1,8 @@
 #include "tools/prediction/task.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
@@ -24,7 +27,23 @@ bool IsPerText(const Model& model, uint32_t program, uint32_t value) {
   return model.Space(model.Value(program, value).space).parent == FOVEA_NONE;
 }
 
-void RefuseGenerators(const Model& model) {
+bool HasTask(const Model& model, const char* task) {
+  const char* own = model.Metadata("task");
+  return own != nullptr && strcmp(own, task) == 0;
+}
+
+double ActivatedScore(const Model& model, double logit) {
+  const char* activation = model.Metadata("score_activation");
+  return activation != nullptr && strcmp(activation, "sigmoid") == 0 ? 1 / (1 + exp(-logit)) : logit;
+}
+
+void RefuseGenerators(const Model& model, bool pairs) {
+  if (HasTask(model, "question-answering")) {
+    Fail("{}: it answers questions; give --question and --context to fovea run", model.name());
+  }
+  if (!pairs && (HasTask(model, "multiple-choice") || HasTask(model, "next-sentence-prediction"))) {
+    Fail("{}: it reads pairs of texts; give the second ones with --pair to fovea run", model.name());
+  }
   const char* task = model.Metadata("task");
   const std::string name = task == nullptr ? "" : task;
   if (name == "causal-lm") {

@@ -37,9 +37,16 @@ inline bool ChoosesOneClass(const Model& model, uint32_t classes) {
   return ClassProblemOf(model, classes) == ClassProblem::kOneClass;
 }
 
+// How the original presents the only score of a classifier (metadata "score_activation"): by a sigmoid, or as it is.
+double ActivatedScore(const Model& model, double logit);
+
+// Whether metadata "task" is this one.
+bool HasTask(const Model& model, const char* task);
+
 // Fails for a model that generates text: next-token scores are not classes, and the values that an encoder passes to a
-// decoder are not an embedding. Predict and PredictMedia also check it; checking earlier saves a run.
-void RefuseGenerators(const Model& model);
+// decoder are not an embedding. Also fails for one that answers questions, or reads only pairs (`pairs`: they are
+// given). Predict and PredictMedia also check it; checking earlier saves a run.
+void RefuseGenerators(const Model& model, bool pairs = false);
 
 }  // namespace fovea::tools
 

@@ -74,9 +74,9 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
 }
 
 Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
-                     const std::string& second, uint32_t max_length) {
+                     const std::string& second, uint32_t max_length, PairCut cut) {
   if (ReadsDocuments(model, program)) Fail("{}: reads documents, not pairs of texts", model.name());
-  Tokens tokens = tokenizer.EncodePair(first, second, LimitOf(model, program, max_length));
+  Tokens tokens = tokenizer.EncodePair(first, second, LimitOf(model, program, max_length), cut);
   PadTokens(model, program, &tokens);
   return tokens;
 }

@@ -30,7 +30,7 @@ Tokens EncodeFor(const Model& model, const Tokenizer& tokenizer, uint32_t progra
 
 // Same for a pair of texts. Fails if the program reads documents.
 Tokens EncodePairFor(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::string& first,
-                     const std::string& second, uint32_t max_length = 0);
+                     const std::string& second, uint32_t max_length = 0, PairCut cut = PairCut::kLongest);
 
 // Pads after the tokens if all texts of a program have one length, or if metadata "pad_to" states the length to which
 // texts were padded in training. Fails if the length is fixed and there are more tokens, or the model has no padding

@@ -24,6 +24,14 @@ struct TextRunOptions {
   std::vector<fovea_tap> taps = {};
 };
 
+struct TextPair {
+  std::string first, second;
+};
+
+// Runs all pairs as one ragged batch; `texts` are the first ones.
+TextRun RunPairs(const Model& model, const Tokenizer& tokenizer, uint32_t program, const std::vector<TextPair>& pairs,
+                 const TextRunOptions& options, PairCut cut = PairCut::kLongest);
+
 // Runs all texts as one ragged batch.
 TextRun RunTexts(const Model& model, const Tokenizer& tokenizer, uint32_t program, std::vector<std::string> texts,
                  const TextRunOptions& options);

@@ -87,12 +87,15 @@ Tokens Tokenizer::EncodeWith(const std::string& text, uint32_t flags, uint32_t m
   });
 }
 
-Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const {
+Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second, uint32_t max_length,
+                             PairCut cut) const {
   const fovea_text_info info = InfoOf(model_);
   if (info.pair_special == 0) Fail("{}: the tokenizer has no template for text pairs", model_.name());
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);
-  options.max_length = max_length;
+  options.max_length = cut == PairCut::kNone ? 0 : max_length;
+  options.flags = cut == PairCut::kNone ? FOVEA_TEXT_UNLIMITED : 0;
+  if (cut == PairCut::kFirst) options.truncation = FOVEA_TEXT_ONLY_FIRST;
   uint64_t of_first = 0;
   const std::string& longer = first.size() < second.size() ? second : first;
   Tokens tokens = Collect(longer, [&](void* scratch, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {

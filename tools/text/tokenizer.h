@@ -29,6 +29,13 @@ struct Tokens {
   uint64_t dropped_sentences = 0;
 };
 
+// Which text of a pair is truncated.
+enum class PairCut {
+  kLongest,  // the longer one, then both alike
+  kFirst,    // fails if it is too short for that
+  kNone,     // neither; `max_length` is not used
+};
+
 class Tokenizer {
  public:
   // Fails if the model has no tokenizer.
@@ -39,7 +46,8 @@ class Tokenizer {
   // Encodes the whole text without truncation.
   Tokens EncodeWhole(const std::string& text) const;
   // Encodes a text pair by the tokenizer's template. Fails if it has none.
-  Tokens EncodePair(const std::string& first, const std::string& second, uint32_t max_length) const;
+  Tokens EncodePair(const std::string& first, const std::string& second, uint32_t max_length,
+                    PairCut cut = PairCut::kLongest) const;
   // Encodes each sentence. `wrapped`: see fovea_text_sentence.
   Tokens EncodeDocument(const std::string& text, uint32_t max_length, bool wrapped) const;
   std::string Piece(int32_t id) const;

@@ -32,6 +32,7 @@ void DescribeAlbert(const Checkpoint& checkpoint, Description& description) {
   };
   family.pooler = "pooler";
   family.sequence.out = "classifier";
+  family.next.out = "sop_classifier.classifier";  // sentence order: the second text follows the first
   family.language = {.dense = "predictions.dense", .norm = "predictions.LayerNorm", .out = "predictions.decoder"};
   family.language_bias = "predictions.bias";
   LayerStack stack = BertStack(family, description);

@@ -17,6 +17,9 @@ enum class Task {
   kEncoder,    // the same for the encoder of a model that has a decoder as well
   kBackbone,   // hidden states only, no output yet: another file continues from the last value
   kSequenceClassification,
+  kMultipleChoice,     // one score for each pair of a question and a choice
+  kNextSentence,       // whether the second text of a pair follows the first
+  kQuestionAnswering,  // scores of each token: the answer starts here, ends here
   kTokenClassification,
   kImageClassification,
   kSemanticSegmentation,
@@ -26,7 +29,8 @@ enum class Task {
   kCausalLm,            // scores of the next token, for all tokens in one pass; and generation
   kSequenceToSequence,  // the same for a decoder with cross-attention to an encoder
   kAudioClassification,
-  kCtc,  // scores of characters or blank for each frame of audio (connectionist temporal classification)
+  kXVector,  // embeddings of speakers
+  kCtc,      // scores of characters or blank for each frame of audio (connectionist temporal classification)
 };
 
 struct Checkpoint {
@@ -42,8 +46,9 @@ using DescribeArchitecture = void (*)(const Checkpoint& checkpoint, Description&
 
 // Options for reading a model, in place of the settings of its directory.
 struct Reading {
-  // "embedding", "encoder", "sequence-classification", "token-classification", "masked-lm", "image-classification",
-  // "semantic-segmentation", "audio-classification", "ctc", "text", "image", "causal-lm", "seq2seq-lm".
+  // "embedding", "encoder", "sequence-classification", "token-classification", "question-answering",
+  // "multiple-choice", "next-sentence-prediction", "masked-lm", "image-classification", "semantic-segmentation",
+  // "audio-classification", "speaker-verification", "ctc", "text", "image", "causal-lm", "seq2seq-lm".
   std::string task = "";
   // "HxW"; several: a program for each size, the first with the plain name, further ones with their size after it.
   std::vector<std::string> image_sizes = {};

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <initializer_list>
 #include <utility>
@@ -11,7 +10,7 @@
 #include "tools/base/fail.h"
 #include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
-#include "tools/convert/constants.h"
+#include "tools/convert/arch/shifted_decoder.h"
 
 namespace fovea::tools {
 namespace {
@@ -123,51 +122,6 @@ class Family {
   Description& description_;
 };
 
-// The decoder reads the source's tokens one place later, the first place has the start token: words are shifted by a
-// convolution, and the start token is added to the first position.
-void ReadShifted(const Config& config, Weights& weights, LayerStack& decoder) {
-  const std::string table = decoder.table, kernel = "decoder.shift", positions = "decoder.positions_with_start";
-  const Constant words = weights.Get(table), places = weights.Get(decoder.positions);
-  const uint32_t start = config.Number("decoder_start_token_id", config.Number("eos_token_id", 2));
-  if (start >= words.rows) Fail("config.json: decoder_start_token_id {} has no word of {}", start, words.rows);
-  if (places.rows <= decoder.first_position) Fail("tensor {} has too few rows", decoder.positions);
-  std::vector<float> taps(2 * size_t{words.width}, 0.0f);
-  std::fill(taps.begin(), taps.begin() + words.width, 1.0f);  // of the token before; of the token itself
-  weights.Add(kernel, Literal(2, words.width, taps));
-  const auto scale = static_cast<float>(decoder.table_scale);
-  const Constant first = Slice(places, {decoder.first_position, decoder.first_position + 1});
-  std::vector<Constant> rows = {Sum({first, Scale(Slice(words, {start, start + 1}), scale)})};
-  if (decoder.first_position + 1 < places.rows)
-    rows.push_back(Slice(places, {decoder.first_position + 1, places.rows}));
-  weights.Add(positions, Concatenate(std::move(rows)));
-  decoder.positions = positions;
-  decoder.first_position = 0;
-  Front front;
-  front.input = {"input_ids", "tokens"};
-  front.rows = [table, kernel, scale](ProgramBuilder& b, const std::string& in, const std::string& out) {
-    Json attributes = Json::object();
-    if (scale != 1) attributes["scale"] = scale;
-    b.Op("embed", {in}, {table}, "decoder_words", attributes);
-    return b.Op("convolve", {"decoder_words"}, {kernel}, out);
-  };
-  decoder.front = front;
-}
-
-// The original: BartForSequenceClassification. Classes are made of the state of the last </s>, in which texts end.
-void DescribeClassifier(LayerStack encoder, LayerStack decoder, const Checkpoint& checkpoint,
-                        Description& description) {
-  if (decoder.norm_before_positions) Fail("config.json: this family has no head for classes of texts");
-  ReadShifted(checkpoint.config, description.weights, decoder);
-  encoder.prefix = "encoder_";
-  decoder.prefix = "decoder_";
-  Heads heads;
-  heads.sequence_pool = "last";
-  heads.sequence = {.dense = "classification_head.dense", .activation = "tanh", .out = "classification_head.out_proj"};
-  ProgramBuilder builder(checkpoint, description, encoder.norms, SpacesOf(encoder), InputOf(encoder));
-  AddCrossValues(decoder, builder, AddStack(encoder, builder));
-  builder.Finish(AddStack(decoder, builder), heads);
-}
-
 void Describe(BartLike family, const Checkpoint& checkpoint, Description& description) {
   // Models without a head are stored without "model.".
   if (description.weights.Has("encoder.layers.0.self_attn.k_proj.weight")) family.prefix = "";
@@ -177,13 +131,26 @@ void Describe(BartLike family, const Checkpoint& checkpoint, Description& descri
   heads.language.out = "lm_head";
   heads.language_table = decoder.table;
   heads.language_bias = "final_logits_bias";
+  // A text ends with eos, whose last one is read; for the other heads the decoder reads the text itself.
+  heads.sequence_pool = "last";
+  heads.sequence = {.dense = "classification_head.dense", .activation = "tanh", .out = "classification_head.out_proj"};
   description.must_use = {family.prefix + "encoder."};
-  const bool classifies = checkpoint.task == Task::kSequenceClassification;
-  if (checkpoint.task == Task::kSequenceToSequence || classifies) {
+  const bool shifted = ReadsShifted(checkpoint.task);
+  if (shifted || checkpoint.task == Task::kSequenceToSequence) {
     description.must_use.push_back(family.prefix + "decoder.");
   }
   SetPositions(encoder, description);
-  if (classifies) return DescribeClassifier(encoder, decoder, checkpoint, description);
+  if (shifted) {
+    const bool wraps = family.starts_with_last;
+    if (wraps && checkpoint.task == Task::kSequenceClassification) {
+      Fail(
+          "config.json: classes are read at the last eos, which a token of the language may follow, so this head is "
+          "not supported; --task encoder converts the encoder alone");
+    }
+    const std::optional<uint32_t> start =
+        wraps ? std::nullopt : std::optional<uint32_t>(checkpoint.config.Number("decoder_start_token_id", 2));
+    return DescribeShifted(encoder, decoder, start, checkpoint, description);
+  }
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 
@@ -219,6 +186,7 @@ void DescribeMbart(const Checkpoint& checkpoint, Description& description) {
   BartLike family;
   family.first_position = 2;
   family.norms_before = true;
+  family.starts_with_last = true;
   Describe(family, checkpoint, description);
 }
 

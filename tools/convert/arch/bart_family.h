@@ -18,6 +18,7 @@ struct BartLike {
   uint32_t first_angle = 0;          // the position of row 0
   bool decoder_norms_words = false;  // before positions are added, and does not scale them
   bool windows = false;              // the encoder attends as Longformer does
+  bool starts_with_last = false;     // a decoder that reads the text itself starts with its last token
   // Keys of config.json with the number of positions.
   std::string encoder_positions = "max_position_embeddings", decoder_positions = "max_position_embeddings";
   std::optional<uint32_t> positions = {};  // their default

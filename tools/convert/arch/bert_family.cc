@@ -59,6 +59,13 @@ Heads HeadsOf(const BertLike& family, const std::string& root, const std::string
   if (heads.sequence.dense.empty()) heads.sequence.dense = heads.pooler;
   if (heads.sequence.activation.empty()) heads.sequence.activation = "tanh";
   heads.token = family.token;
+  heads.span = family.span;
+  heads.choice = family.choice;
+  heads.next = family.next;
+  for (Head* head : {&heads.choice, &heads.next}) {
+    if (head->dense.empty()) head->dense = heads.pooler;
+    if (head->activation.empty()) head->activation = "tanh";
+  }
   heads.language = family.language;
   if (heads.language.activation.empty()) heads.language.activation = family.activation;
   heads.language_table = table;
@@ -103,6 +110,7 @@ BertLike BertFromConfig(const Config& config, const std::string& activation) {
                      .norm = "cls.predictions.transform.LayerNorm",
                      .out = "cls.predictions.decoder"};
   family.language_bias = "cls.predictions.bias";
+  family.next.out = "cls.seq_relationship";
   return family;
 }
 

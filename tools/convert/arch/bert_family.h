@@ -22,7 +22,10 @@ struct BertLike {
   std::string pooler;
   Head sequence;  // without a dense layer: the pooler, with tanh
   Head token = {.out = "classifier"};
-  Head language;  // without an activation: that of the layers
+  Head span = {.out = "qa_outputs"};
+  Head choice = {.out = "classifier"};  // without a dense layer: the pooler, with tanh
+  Head next;                            // the same
+  Head language;                        // without an activation: that of the layers
   std::string language_bias;
   bool tied = true;  // the head's matrix is the table of words, unless config.json has tie_word_embeddings
 

@@ -97,6 +97,7 @@ void DescribeBigBird(const Checkpoint& checkpoint, Description& description) {
   if (config.Flag("rescale_embeddings", false)) family.word_scale = sqrt(config.Number("hidden_size"));
   family.pooler = "pooler";
   family.sequence = {.dense = "classifier.dense", .activation = family.activation, .out = "classifier.out_proj"};
+  family.span = {};  // a whole feed-forward
   RefuseBiases(checkpoint, description.weights, "use_bias", true,
                {"attention.self.query", "attention.self.key", "attention.self.value"});
   LayerStack stack = BertStack(family, description);

@@ -153,6 +153,7 @@ BertLike ReadFamily(const Config& config, bool first, Weights& weights) {
   }
   family.sequence = {
       .dense = "pooler.dense", .activation = config.Activation("pooler_hidden_act", "gelu"), .out = "classifier"};
+  family.choice = family.sequence;
   return family;
 }
 

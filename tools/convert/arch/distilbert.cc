@@ -26,6 +26,7 @@ void DescribeDistilbert(const Checkpoint& checkpoint, Description& description) 
         .feed_forward = {.up = at + "ffn.lin1", .down = at + "ffn.lin2", .sum_norm = at + "output_layer_norm"}};
   };
   family.sequence = {.dense = "pre_classifier", .activation = "relu", .out = "classifier"};
+  family.choice = family.sequence;
   family.language = {.dense = "vocab_transform", .norm = "vocab_layer_norm", .out = "vocab_projector"};
   family.language_bias = "vocab_projector.bias";
   DescribeBertLike(family, checkpoint, description);

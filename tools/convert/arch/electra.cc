@@ -5,6 +5,20 @@
 
 namespace fovea::tools {
 
+namespace {
+
+// The original: ElectraSequenceSummary.
+void SetChoiceHead(const Config& config, BertLike& family) {
+  config.Only("summary_type", "first");
+  config.Only("summary_use_proj", true);
+  const std::string activation = config.Text("summary_activation", "gelu");
+  family.choice = {.dense = "sequence_summary.summary",
+                   .activation = activation.empty() ? "none" : config.Activation("summary_activation", "gelu"),
+                   .out = "classifier"};
+}
+
+}  // namespace
+
 // The original: transformers/models/electra/modeling_electra.py: ElectraModel.
 void DescribeElectra(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
@@ -23,6 +37,7 @@ void DescribeElectra(const Checkpoint& checkpoint, Description& description) {
   if (discriminates && !weights.Has(family.token.out + ".weight")) {
     family.token = {.dense = scores, .activation = family.activation, .out = scores + "_prediction"};
   }
+  if (checkpoint.task == Task::kMultipleChoice) SetChoiceHead(config, family);
   // The size follows from the tensors; the summary keys belong to the head for multiple choice.
   config.Ignore({"embedding_size", "summary_activation", "summary_last_dropout", "summary_type", "summary_use_proj"});
   Checkpoint chosen = checkpoint;  // ElectraForPreTraining is the discriminator, but for BERT the name means masked-lm

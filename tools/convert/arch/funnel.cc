@@ -286,7 +286,8 @@ std::string ReadPooling(const Config& config) {
 std::optional<uint32_t> ReadDecoder(const Checkpoint& checkpoint, const std::string& prefix, const Weights& weights) {
   const uint32_t layers = checkpoint.config.Number("num_decoder_layers", 2);
   const Json& classes = checkpoint.config.Get("architectures");
-  const bool base = checkpoint.task == Task::kSequenceClassification || checkpoint.task == Task::kEncoder ||
+  const bool base = checkpoint.task == Task::kSequenceClassification || checkpoint.task == Task::kMultipleChoice ||
+                    checkpoint.task == Task::kEncoder ||
                     (classes.is_array() && !classes.empty() && classes[0] == "FunnelBaseModel") ||
                     (layers > 0 && !weights.Has(prefix + "decoder.layers.0.attention.q_head.weight"));
   return base ? std::nullopt : std::optional<uint32_t>(layers);
@@ -394,7 +395,8 @@ class Funnel {
     return {.sequence = {.dense = "classifier.linear_hidden", .activation = "tanh", .out = "classifier.linear_out"},
             .token = {.out = "classifier"},
             .language = {.out = "lm_head"},
-            .language_table = Table()};
+            .language_table = Table(),
+            .choice = {.dense = "classifier.linear_hidden", .activation = "tanh", .out = "classifier.linear_out"}};
   }
 
   const Checkpoint& checkpoint_;

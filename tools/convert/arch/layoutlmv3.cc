@@ -183,6 +183,9 @@ class Layoutlmv3 {
     const Head head = {.dense = "classifier.dense", .activation = "tanh", .out = "classifier.out_proj"};
     Heads task_heads;
     task_heads.sequence = head;
+    task_heads.span = weights_.Has("qa_outputs.weight")
+                          ? Head{.out = "qa_outputs"}
+                          : Head{.dense = "qa_outputs.dense", .activation = "tanh", .out = "qa_outputs.out_proj"};
     task_heads.token = weights_.Has("classifier.weight") ? Head{.out = "classifier"} : head;
     builder.Finish(x, task_heads);
   }

@@ -17,6 +17,12 @@ void DescribeLongformer(const Checkpoint& checkpoint, Description& description) 
   config.Only("autoregressive", false);
   // The ways to compute the same attention, and an export's.
   config.Ignore({"attention_mode", "ignore_attention_mask", "onnx_export"});
+  if (checkpoint.task == Task::kQuestionAnswering || checkpoint.task == Task::kMultipleChoice) {
+    // All tokens of the question: known only from the text.
+    Fail(
+        "config.json: this head makes the tokens of a question global, which is not supported; --task embedding "
+        "converts the encoder without it");
+  }
   LayerStack stack = BertStack(family, description);
   // The classifier reads the first token, which the original then makes global.
   SeeWindows(LongformerSides(config, family.layers), checkpoint.task == Task::kSequenceClassification, description,

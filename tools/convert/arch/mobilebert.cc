@@ -38,6 +38,9 @@ class Writer {
     if (config_.Flag("classifier_activation", true)) heads.pooler = prefix_ + "pooler.dense";
     heads.sequence = {.dense = heads.pooler, .activation = "tanh", .out = "classifier"};
     heads.token.out = "classifier";
+    heads.choice = heads.sequence;
+    heads.next = heads.sequence;
+    heads.next.out = "cls.seq_relationship";
     heads.language = {.dense = "cls.predictions.transform.dense",
                       .activation = activation_,
                       .norm = "cls.predictions.transform.LayerNorm",

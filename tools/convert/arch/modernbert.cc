@@ -45,8 +45,8 @@ Heads HeadsOf(const Config& config, const std::string& table) {
                      .norm = "head.norm",
                      .out = "classifier"};
   Heads heads;
-  heads.sequence_pool = pooling == "cls" ? "first" : "mean";
-  heads.sequence = heads.token = heads.language = head;
+  heads.sequence_pool = pooling == "cls" ? "first" : "mean";  // also of heads for choices
+  heads.sequence = heads.token = heads.language = heads.span = heads.choice = head;
   heads.language.out = "decoder";
   heads.language_table = table;
   return heads;

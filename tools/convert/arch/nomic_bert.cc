@@ -98,7 +98,8 @@ void DescribeNomicBert(const Checkpoint& checkpoint, Description& description) {
   const std::string pooler = prefix + "pooler.dense";
   stack.task_heads = {.pooler = pooler,
                       .sequence = {.dense = pooler, .activation = "tanh", .out = "classifier"},
-                      .token = {.out = "classifier"}};
+                      .token = {.out = "classifier"},
+                      .choice = {.dense = pooler, .activation = "tanh", .out = "classifier"}};
   // Sizes and biases follow from the tensors; the remaining keys choose how the original computes the same.
   config.Ignore({"attn_pdrop", "dense_seq_output", "fused_bias_fc", "fused_dropout_add_ln", "layer_norm_eps",
                  "mlp_fc1_bias", "mlp_fc2_bias", "n_inner", "pad_vocab_size_multiple", "qkv_proj_bias",

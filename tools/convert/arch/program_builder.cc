@@ -5,6 +5,7 @@
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/arch/cross_encoder.h"
 #include "tools/convert/arch/tied_head.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/operands.h"
@@ -111,6 +112,15 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
     case Task::kSequenceClassification:
       SequenceHead("sequence-classification", last, heads);
       break;
+    case Task::kMultipleChoice:
+      ChoiceHead(last, heads);
+      break;
+    case Task::kNextSentence:
+      NextSentenceHead(last, heads);
+      break;
+    case Task::kQuestionAnswering:
+      SpanHead(last, heads.span);
+      break;
     case Task::kImageClassification:
       SequenceHead("image-classification", last, heads);
       break;
@@ -129,6 +139,7 @@ void ProgramBuilder::Finish(const std::string& last, const Heads& heads) {
       SequenceHead("audio-classification", last, heads);
       break;
     case Task::kCtc:
+    case Task::kXVector:
       Fail("config.json: this architecture has no speech head");
     case Task::kText:
     case Task::kImage:
@@ -154,6 +165,7 @@ void ProgramBuilder::EmbeddingHead(const std::string& last, const Heads& heads) 
 }
 
 void ProgramBuilder::SequenceHead(const std::string& task, const std::string& last, const Heads& heads) {
+  CheckHead(heads.sequence, "classification");
   description_.SetMetadata("task", task);
   Op("pool", {last}, {}, "pooled", {{"kind", heads.sequence_pool}});
   const std::string value = BeforeOut("pooled", heads.sequence);
@@ -161,7 +173,52 @@ void ProgramBuilder::SequenceHead(const std::string& task, const std::string& la
   Labels(heads.sequence.out);
 }
 
+void ProgramBuilder::CheckHead(const Head& head, const char* what) const {
+  if (head.out.empty()) {
+    Fail("config.json: this architecture has no head for {}; --task embedding converts the encoder without one", what);
+  }
+  for (const std::string& layer : {head.dense, head.norm, head.out}) {
+    if (layer.empty() || weights_.Has(layer + ".weight")) continue;
+    // The original library would make it up at random, with a warning.
+    Fail("no tensor {}.weight: the head for {} is not stored; --task {} converts the encoder without it", layer, what,
+         checkpoint_.config.Flag("is_encoder_decoder", false) ? "encoder" : "embedding");
+  }
+}
+
+void ProgramBuilder::ChoiceHead(const std::string& last, const Heads& heads) {
+  CheckHead(heads.choice, "multiple choice");
+  description_.SetMetadata("task", "multiple-choice");
+  Op("pool", {last}, {}, "pooled", {{"kind", heads.sequence_pool}});
+  program_.outputs = {Linear(BeforeOut("pooled", heads.choice), heads.choice.out, "logits")};
+  const uint32_t rows = weights_.Get(heads.choice.out + ".weight").rows;
+  if (rows != 1) Fail("tensor {}.weight has {} rows, but a choice has one score", heads.choice.out, rows);
+}
+
+void ProgramBuilder::NextSentenceHead(const std::string& last, const Heads& heads) {
+  CheckHead(heads.next, "the next sentence");
+  description_.SetMetadata("task", "next-sentence-prediction");
+  Op("pool", {last}, {}, "pooled", {{"kind", "first"}});
+  program_.outputs = {Linear(BeforeOut("pooled", heads.next), heads.next.out, "logits")};
+  const uint32_t rows = weights_.Get(heads.next.out + ".weight").rows;
+  if (rows != 2) Fail("tensor {}.weight has {} rows, not one for yes and one for no", heads.next.out, rows);
+  // config.json does not name these classes.
+  description_.SetMetadata("label.0", "follows");
+  description_.SetMetadata("label.1", "does not follow");
+}
+
+void ProgramBuilder::SpanHead(const std::string& last, const Head& head) {
+  CheckHead(head, "question answering");
+  description_.SetMetadata("task", "question-answering");
+  const std::string both = Linear(BeforeOut(last, head), head.out, "span_logits");
+  const uint32_t rows = weights_.Get(head.out + ".weight").rows;
+  if (rows != 2) Fail("tensor {}.weight has {} rows, not one for the start and one for the end", head.out, rows);
+  Op("slice", {both}, {}, "start_logits", {{"begin", 0u}, {"width", 1u}});
+  Op("slice", {both}, {}, "end_logits", {{"begin", 1u}, {"width", 1u}});
+  program_.outputs = {"start_logits", "end_logits"};
+}
+
 void ProgramBuilder::TokenHead(const std::string& last, const Head& head) {
+  CheckHead(head, "classification of tokens");
   description_.SetMetadata("task", "token-classification");
   program_.outputs = {Linear(BeforeOut(last, head), head.out, "logits")};
   Labels(head.out);
@@ -225,6 +282,8 @@ void ProgramBuilder::Labels(const std::string& classifier) {
   }
   const std::string kind = checkpoint_.config.Text("problem_type", "");
   if (!kind.empty()) description_.SetMetadata("problem_type", kind);
+  if (count == 1) DescribeScore(checkpoint_, description_);
+  checkpoint_.config.Ignore({"sentence_transformers", "sbert_ce_default_activation_function"});
 }
 
 void RefuseBiases(const Checkpoint& checkpoint, const Weights& weights, const std::string& key, bool absent,

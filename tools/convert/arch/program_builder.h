@@ -38,6 +38,9 @@ struct Heads {
   bool tied = true;                 // unless config.json has tie_word_embeddings
   double score_scale = 1;           // factor of the row that is scored
   double score_cap = 0;             // scores become cap * tanh(score / cap); 0: they do not
+  Head span = {.dense = "", .activation = "", .norm = "", .out = "qa_outputs"};  // scores of an answer's start and end
+  Head choice = {};  // the score of one of several choices; without out: there is no such head
+  Head next = {};    // whether the second text of a pair follows the first; the same
 };
 
 // Tensors of an attention operation, by the names of runtime/blob/attention_operand_list.inc: whole names of tensors;
@@ -106,6 +109,11 @@ class ProgramBuilder {
   std::vector<std::string> Stored(const std::string& name) const;
   void EmbeddingHead(const std::string& last, const Heads& heads);
   void SequenceHead(const std::string& task, const std::string& last, const Heads& heads);
+  void ChoiceHead(const std::string& last, const Heads& heads);
+  void NextSentenceHead(const std::string& last, const Heads& heads);
+  void SpanHead(const std::string& last, const Head& head);
+  // Fails if the head is not stored. `what`: what it does, for the message.
+  void CheckHead(const Head& head, const char* what) const;
   void TokenHead(const std::string& last, const Head& head);
   void LanguageHead(const char* task, const std::string& last, const Heads& heads);
   std::string BeforeOut(std::string value, const Head& head, const std::string& prefix = "");

@@ -37,6 +37,7 @@ void DescribeRoformer(const Checkpoint& checkpoint, Description& description) {
   if (weights.Has(root + "embeddings_project.weight")) family.projection = "embeddings_project";
   family.pooler = "";
   family.sequence = {.dense = "classifier.dense", .activation = family.activation, .out = "classifier.out_proj"};
+  family.choice = {};  // it reads the last token, padding included
   LayerStack stack = BertStack(family, description);
   RotaryPositions rotary = ReadRotary(config, {}, HeadSize(config, "hidden_size", family.heads), "tokens", weights);
   rotary.interleaved = true;

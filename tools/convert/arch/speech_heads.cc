@@ -7,6 +7,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/ctc_vocabulary.h"
+#include "tools/convert/arch/x_vector.h"
 
 namespace fovea::tools {
 namespace {
@@ -112,6 +113,14 @@ void FinishSpeech(const SpeechHeads& heads, const Checkpoint& checkpoint, Descri
       if (!weighed) return classify("token-classification", heads.last);
       const std::vector<double> shares = StateShares(description.weights, heads.states.size());
       return classify("token-classification", WeightedSum(builder, heads.states, shares, "weighed_states"));
+    }
+    case Task::kXVector: {
+      std::string rows = heads.last;
+      if (weighed) {
+        const std::vector<double> shares = StateShares(description.weights, heads.states.size());
+        rows = WeightedSum(builder, heads.states, shares, "weighed_states");
+      }
+      return FinishXVector(rows, heads.space, checkpoint, description, builder);
     }
     case Task::kEmbedding:
     case Task::kEncoder:

@@ -4,6 +4,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/shifted_decoder.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -131,17 +132,27 @@ LayerStack Encoder(const Config& config, Weights& weights) {
 
 }  // namespace
 
-// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration; transformers/models/mt5/
-// modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
+// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration,
+// T5ForSequenceClassification; transformers/models/mt5/modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
 // UMT5ForConditionalGeneration, in which every layer has a bias of its own; transformers/models/longt5/
 // modeling_longt5.py: LongT5ForConditionalGeneration.
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  const LayerStack encoder = Encoder(config, weights);
+  weights.DropPrefix("transformer.");  // of T5ForSequenceClassification and T5ForTokenClassification
+  LayerStack encoder = Encoder(config, weights);
   LayerStack decoder;
   description.must_use = {"encoder."};
-  if (checkpoint.task == Task::kSequenceToSequence) {
+  if (ReadsShifted(checkpoint.task)) {
+    decoder = Stack("decoder", "SelfAttention", config, weights);
+    description.must_use.push_back("decoder.");
+    Heads& heads = decoder.task_heads;
+    heads.sequence_pool = "last";  // a text ends with eos
+    heads.sequence = {
+        .dense = "classification_head.dense", .activation = "tanh", .out = "classification_head.out_proj"};
+  } else if (checkpoint.task == Task::kTokenClassification) {
+    encoder.task_heads.token.out = "classifier";
+  } else if (checkpoint.task == Task::kSequenceToSequence) {
     decoder = Stack("decoder", "SelfAttention", config, weights);
     description.must_use.push_back("decoder.");
     Heads& heads = decoder.task_heads;
@@ -152,11 +163,16 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
     const bool scaled = config.Flag("scale_decoder_outputs", config.Flag("tie_word_embeddings", heads.tied));
     if (scaled) heads.score_scale = 1 / sqrt(config.Number("d_model"));
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
-    Fail("config.json: only the encoder (--task encoder) and the decoder's head (--task seq2seq-lm) are supported");
+    Fail(
+        "config.json: only the encoder (--task encoder), the decoder's head (--task seq2seq-lm) and heads for classes "
+        "and answers are supported");
   }
   // Sizes follow from the tensors; the remaining keys concern training, or the decoder if it is not converted.
   config.Ignore({"d_ff", "d_kv", "d_model", "initializer_factor", "is_encoder_decoder", "n_positions",
                  "num_decoder_layers", "output_past", "scalable_attention", "scale_decoder_outputs"});
+  if (ReadsShifted(checkpoint.task)) {
+    return DescribeShifted(encoder, decoder, config.Number("decoder_start_token_id", 0), checkpoint, description);
+  }
   DescribeSequenceToSequence(encoder, decoder, checkpoint, description);
 }
 

@@ -1,12 +1,14 @@
 // A published model directory: config.json chooses the architecture's file.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
+#include "tools/convert/arch/missing_head.h"
 #include "tools/convert/published/adapter.h"
 #include "tools/convert/published/config_file.h"
 #include "tools/convert/published/custom_code.h"
@@ -40,10 +42,14 @@ constexpr TaskName kTasks[] = {
     {"embedding", "Model", Task::kEmbedding},
     {"sequence-classification", "ForSequenceClassification", Task::kSequenceClassification},
     {"token-classification", "ForTokenClassification", Task::kTokenClassification},
+    {"question-answering", "ForQuestionAnswering", Task::kQuestionAnswering},
+    {"multiple-choice", "ForMultipleChoice", Task::kMultipleChoice},
+    {"next-sentence-prediction", "ForNextSentencePrediction", Task::kNextSentence},
     {"image-classification", "ForImageClassification", Task::kImageClassification},
     {"image-classification", "ForImageClassificationWithTeacher", Task::kImageClassification},
     {"audio-classification", "ForAudioClassification", Task::kAudioClassification},
     {"token-classification", "ForAudioFrameClassification", Task::kTokenClassification},
+    {"speaker-verification", "ForXVector", Task::kXVector},
     {"ctc", "ForCTC", Task::kCtc},
     {"semantic-segmentation", "ForSemanticSegmentation", Task::kSemanticSegmentation},
     {"embedding", "ModelWithProjection", Task::kEmbedding},
@@ -58,7 +64,8 @@ constexpr TaskName kTasks[] = {
     {"seq2seq-lm", "ForConditionalGeneration", Task::kSequenceToSequence},
 };
 
-Task ChooseTask(const Config& config, const std::string& wanted) {
+// Empty: the class has another head.
+std::optional<Task> ChooseTask(const Config& config, const std::string& wanted) {
   const Json& classes = config.Get("architectures");
   const std::string name =
       classes.is_array() && !classes.empty() && classes[0].is_string() ? classes[0].get<std::string>() : "Model";
@@ -67,21 +74,8 @@ Task ChooseTask(const Config& config, const std::string& wanted) {
     if (wanted.empty() ? named : wanted == task.name) return task.task;
   }
   if (!wanted.empty()) Fail("task {} is unknown", wanted);
-  if (config.Flag("is_encoder_decoder", false)) {
-    Fail("config.json: {} has a decoder, which is not supported; --task encoder converts the encoder alone", name);
-  }
   if (IsOwnEmbedder(name)) return Task::kEmbedding;
-  Fail("config.json: head {} is not supported; --task embedding converts the encoder without it", name);
-}
-
-// For an unknown model, whose class may also be unknown.
-Task TaskOrEmbedding(const Config& config, const std::string& wanted, bool& known) {
-  try {
-    return ChooseTask(config, wanted);
-  } catch (const Failure&) {
-    known = false;
-    return Task::kEmbedding;
-  }
+  return std::nullopt;
 }
 
 void RefuseOtherWeights(const Config& config) {
@@ -166,18 +160,18 @@ Description DescribeModel(const Config& config, const std::string& directory, co
   };
   const std::string first_size = reading.image_sizes.empty() ? "" : reading.image_sizes[0];
   if (architecture == nullptr) {
-    bool known = true;
-    const Task any = reading.backbone ? Task::kBackbone : TaskOrEmbedding(config, reading.task, known);
+    const std::optional<Task> known = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
     FailUnknown(own_type, known ? "" : " with --task embedding",
-                [&](const Architecture& as) { return describe(as, any, first_size); });
+                [&](const Architecture& as) { return describe(as, known.value_or(Task::kEmbedding), first_size); });
   }
+  const std::optional<Task> chosen = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
   const bool has_code = reading.family.empty() && !config.Get("auto_map").is_null();
   const auto whole = [&] {
-    const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
-    return describe(*architecture, task, first_size);
+    if (!chosen) FailMissingHead(config, [&](Task other) { return describe(*architecture, other, first_size); });
+    return describe(*architecture, *chosen, first_size);
   };
   Description description = has_code ? DescribeWithoutCode(config, model_type, whole) : whole();
-  const Task task = reading.backbone ? Task::kBackbone : ChooseTask(config, reading.task);
+  const Task task = *chosen;
   const std::vector<std::string>& image_sizes = reading.image_sizes;
   if (!TakesImages(description)) {
     if (!image_sizes.empty()) Fail("{} does not read images; leave out --image-size", model_type);

@@ -10,6 +10,7 @@
 #include "tools/convert/arch/layer_stack.h"
 #include "tools/convert/arch/sound_front.h"
 #include "tools/convert/arch/speech_heads.h"
+#include "tools/convert/arch/x_vector.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -71,6 +72,8 @@ class Encoder {
     const LayerStack stack = Stack();
     std::vector<Space> spaces = SpacesOf(stack);
     for (const Space& space : AdaptedSpaces(adapter_, weights_, stack.space)) spaces.push_back(space);
+    const std::string last_space = adapted_ ? spaces.back().name : stack.space;
+    if (checkpoint_.task == Task::kXVector) AddXVectorSpaces(last_space, spaces);
     // With an adapter its result is the last hidden state, not the last layer's.
     Checkpoint states = checkpoint_;
     if (adapted_) states.task = Task::kBackbone;
@@ -82,7 +85,7 @@ class Encoder {
     }
     heads.states.push_back(heads.last);
     if (adapted_) heads.last = Adapted(builder, heads.last);
-    heads.space = adapted_ ? spaces.back().name : stack.space;
+    heads.space = last_space;
     FinishSpeech(heads, checkpoint_, description_, builder);
     for (const char* part : {"feature_extractor.", "feature_projection.", "encoder.", "adapter."}) {
       description_.must_use.push_back(prefix_ + part);

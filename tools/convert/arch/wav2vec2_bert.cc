@@ -8,6 +8,7 @@
 #include "tools/convert/arch/rotary.h"
 #include "tools/convert/arch/sound_front.h"
 #include "tools/convert/arch/speech_heads.h"
+#include "tools/convert/arch/x_vector.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -171,6 +172,8 @@ class Encoder {
     const Front front = FromSamples(FromFeatures(), checkpoint_, description_);
     std::vector<Space> spaces = front.spaces;
     for (const Space& space : AdaptedSpaces(adapter_, weights_, kFrames)) spaces.push_back(space);
+    const std::string last_space = adapted_ ? spaces.back().name : kFrames;
+    if (checkpoint_.task == Task::kXVector) AddXVectorSpaces(last_space, spaces);
     // With an adapter its result is the last hidden state, not the last layer's.
     Checkpoint states = checkpoint_;
     if (widened_ || adapted_) states.task = Task::kBackbone;
@@ -186,7 +189,7 @@ class Encoder {
     if (widened_) x = Widened(b, x, adapted_ ? "widened" : "last_hidden_state");
     if (adapted_) x = Adapted(b, x);
     heads.last = x;
-    heads.space = adapted_ ? spaces.back().name : kFrames;
+    heads.space = last_space;
     FinishSpeech(heads, checkpoint_, description_, b);
     for (const char* part : {"feature_projection.", "encoder.", "adapter.", "intermediate_ffn."}) {
       description_.must_use.push_back(prefix_ + part);

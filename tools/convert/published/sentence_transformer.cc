@@ -190,8 +190,10 @@ Description DescribeSentenceTransformer(const std::string& directory, const Read
   }
   if (transformer && IsCrossEncoder(modules, settings.model_type)) {
     if (modules.size() > 1) {
-      Fail("{}: module {} of a cross-encoder is not supported; convert {} alone", path, modules[1].type,
-           encoder.directory);
+      Fail(
+          "{}: module {} of a CrossEncoder is not supported; --task causal-lm or embedding converts the model without "
+          "it",
+          path, modules[1].type);
     }
     Description description = DescribeTransformer(encoder.directory, reading);
     ApplyLimits(encoder.directory, ReadTransformerSettings(encoder.directory), description);
