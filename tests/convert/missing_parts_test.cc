@@ -24,11 +24,11 @@ TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
   Copy("gemma3-embed");
   const std::vector<uint8_t> without = Blob();
   Write("tokenizer.json", R"({"version": "1.0", "added_tokens": [], "normalizer": null, "pre_tokenizer": null,
-    "post_processor": null, "decoder": null, "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})");
+    "post_processor": null, "decoder": null, "model": {"type": "Whole", "vocab": {"a": 0}, "unk_token": "a"}})");
   EXPECT_EQ(Blob(), without);
   ASSERT_EQ(report_.warnings.size(), 1u);
   EXPECT_NE(report_.warnings[0].find("accepts only token ids"), std::string::npos) << report_.warnings[0];
-  EXPECT_NE(report_.warnings[0].find("WordLevel"), std::string::npos) << report_.warnings[0];
+  EXPECT_NE(report_.warnings[0].find("Whole"), std::string::npos) << report_.warnings[0];
   Copy("gemma3-embed");
   Write("spm.model", "whatever");
   Write("tokenizer_config.json", R"({"do_lower_case": false, "vocab_type": "spm"})");
@@ -40,7 +40,7 @@ TEST_F(Architecture, ATokenizerThatIsNotSupportedIsLeftOutWithAWarning) {
   options.input = directory_.string();
   Description description = Describe(options);
   description.tokenizer = {{"type", "tokenizer.json"}, {"file", "tokenizer.json"}};
-  Write("tokenizer.json", R"({"version": "1.0", "model": {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}})");
+  Write("tokenizer.json", R"({"version": "1.0", "model": {"type": "Whole", "vocab": {"a": 0}, "unk_token": "a"}})");
   EXPECT_THROW(BuildBlob(description, options, report_), Failure);
 }
 

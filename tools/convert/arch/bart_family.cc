@@ -11,6 +11,7 @@
 #include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
 #include "tools/convert/arch/shifted_decoder.h"
+#include "tools/convert/constants.h"
 
 namespace fovea::tools {
 namespace {

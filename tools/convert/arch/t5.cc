@@ -132,8 +132,8 @@ LayerStack Encoder(const Config& config, Weights& weights) {
 
 }  // namespace
 
-// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration,
-// T5ForSequenceClassification; transformers/models/mt5/modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
+// The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration, T5ForSequenceClassification;
+// transformers/models/mt5/modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
 // UMT5ForConditionalGeneration, in which every layer has a bias of its own; transformers/models/longt5/
 // modeling_longt5.py: LongT5ForConditionalGeneration.
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
