@@ -132,7 +132,7 @@ void ReadShifted(const Config& config, Weights& weights, LayerStack& decoder) {
   if (start >= words.rows) Fail("config.json: decoder_start_token_id {} has no word of {}", start, words.rows);
   if (places.rows <= decoder.first_position) Fail("tensor {} has too few rows", decoder.positions);
   std::vector<float> taps(2 * size_t{words.width}, 0.0f);
-  std::fill(taps.begin(), taps.begin() + words.width, 1.0f);  // of the token before; of the token itself
+  std::fill(taps.begin(), taps.begin() + words.width, 1.0f);  // the token before: 1; the token itself: 0
   weights.Add(kernel, Literal(2, words.width, taps));
   const auto scale = static_cast<float>(decoder.table_scale);
   const Constant first = Slice(places, {decoder.first_position, decoder.first_position + 1});
