@@ -136,7 +136,7 @@ TEST_F(BertRelatives, ErnieAddsTasks) {
   ExpectStates();  // use_task_id is false
   config_["use_task_id"] = true;
   config_["task_type_vocab_size"] = 3;
-  const std::vector<float> found = Run("last_hidden_state", ids_);  // of task 0
+  const std::vector<float> found = Run("last_hidden_state", ids_);  // for task 0
   std::vector<float>& types = tensors_.at(model_.types).second;
   const std::vector<float>& tasks = tensors_.at("ernie.embeddings.task_type_embeddings.weight").second;
   for (size_t c = 0; c < kWidth; ++c) types[c] += tasks[c];

@@ -40,7 +40,7 @@ struct DenseModel {
   double residual_scale = 1, scale = 0, cap = 0, clip = 0;  // scale 0: 1 / sqrt(head)
 
   double theta = 10000;
-  std::vector<double> divisors;  // of the frequencies
+  std::vector<double> divisors;  // for the frequencies
   uint32_t rotated = 0;          // columns of a head; 0: none
   bool interleaved = false, backwards = false, norm_after_rotary = false;
 

@@ -17,7 +17,7 @@ std::vector<float> AsFloats(ElementType type, const std::vector<uint8_t>& bytes)
   return ToFloats(ParseSafetensors(reinterpret_cast<const uint8_t*>(file.data()), file.size(), "file").at("t"));
 }
 
-// Of the formats' tables: one, the largest, the smallest normal and subnormal numbers.
+// From the formats' tables: one, the largest, the smallest normal and subnormal numbers.
 TEST(FloatsOfEightBits, HaveTheValuesOfTheirTables) {
   EXPECT_EQ(AsFloats(ElementType::kF8E4M3, {0x00, 0x38, 0xb8, 0x7e, 0xfe, 0x08, 0x01, 0x07, 0x39, 0x3f}),
             (std::vector<float>{0, 1, -1, 448, -448, 0x1p-6f, 0x1p-9f, 0.875f * 0x1p-6f, 1.125f, 1.875f}));

@@ -374,9 +374,9 @@ TEST_F(GgufParts, WhatIsMissingOrWrongIsNamed) {
   EXPECT_EQ(Refusal(), Path(1) + ": is missing: the model is split into 3 files, which must be in one folder");
   EXPECT_EQ(Refusal(2), Refusal());
   Write(1, Part(2));
-  EXPECT_EQ(Refusal(), Path(1) + ": split.no and split.count: this is file 3 of 3, but its name says 2 of 3");
+  EXPECT_EQ(Refusal(), Path(1) + ": split.no and split.count: this is file 3 of 3, but it is named 2 of 3");
   Write(1, Part(1, 4));
-  EXPECT_EQ(Refusal(), Path(1) + ": split.no and split.count: this is file 2 of 4, but its name says 2 of 3");
+  EXPECT_EQ(Refusal(), Path(1) + ": split.no and split.count: this is file 2 of 4, but it is named 2 of 3");
   GgufWriter twice = Part(1);
   twice.entries[0].name = "t0";
   Write(1, twice);

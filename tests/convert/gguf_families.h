@@ -28,7 +28,7 @@ struct GgufFamily {
   const char* architecture;
   Pairs names;                  // parts of names: the library's, the file's
   Pairs numbers, reals;         // keys of the file, of config.json
-  Json edits = Json::object();  // of config.json, for what files do not contain
+  Json edits = Json::object();  // changes to config.json, for what files do not contain
   std::function<void(const Json&, GgufWriter*, const std::string& arch)> more = nullptr;
   std::function<std::vector<StoredTensor>(const Json&, StoredTensor)> change = nullptr;
 };

@@ -1,4 +1,4 @@
-// Tokenizers of GGUF files beside those of gguf_test: unigrams, the names of pre-tokenizers, tokens that are absent.
+// Tokenizers of GGUF files, in addition to gguf_test: unigrams, the names of pre-tokenizers, tokens that are absent.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ std::vector<std::string> Texts() {
   return texts;
 }
 
-// `plain`: texts without names of tokens, which some of the models find and others do not.
+// `plain`: texts without names of tokens, which some of the models find and other models do not.
 void ExpectSame(const TextSection& found, const TextSection& expected, const std::string& what, bool plain = false) {
   ASSERT_TRUE(found.ok()) << what << ": " << found.error();
   ASSERT_TRUE(expected.ok()) << what << ": " << expected.error();

@@ -55,7 +55,7 @@ TEST_F(Processor, OfAudioCostsOnlyItself) {
   }
 }
 
-// What a processor had set before it failed is taken back.
+// Values that a processor set before it failed are taken back.
 TEST_F(Processor, OfWhisperLeavesNothingBehind) {
   Copy("whisper");
   Write("preprocessor_config.json", R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 16,

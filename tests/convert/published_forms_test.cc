@@ -208,7 +208,7 @@ TEST_F(Published, CodeOfAKnownFamilyIsNotNeeded) {
   const std::string refusal = Refusal();
   EXPECT_NE(refusal.find("no tensor model.layers.0.mlp.down_proj.weight"), std::string::npos) << refusal;
   EXPECT_EQ(refusal.find("--as"), std::string::npos) << refusal;
-  Change(R"({"is_causal": false})");  // as encoders made of decoders say
+  Change(R"({"is_causal": false})");  // as in encoders made of decoders
   EXPECT_NE(Refusal().find("is_causal false is not supported"), std::string::npos);
 }
 

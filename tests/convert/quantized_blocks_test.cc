@@ -1,4 +1,4 @@
-// Blocks and rows of quantized layers in a blob: numbers and scales stay where the blob's grid is theirs.
+// Blocks and rows of quantized layers in a blob: numbers and scales stay where the blob has the same grid.
 #include "tests/convert/quantized_support.h"
 #include "tools/blob/blob.h"
 #include "tools/convert/quantize.h"

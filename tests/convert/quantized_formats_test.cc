@@ -131,7 +131,7 @@ TEST_F(CompressedTensors, GroupsInTheOrderOfActivations) {
 TEST_F(CompressedTensors, BytesWithScalesOfAllExtents) {
   constexpr size_t kRows = 6, kWidth = 20;
   const struct {
-    const char* weights;  // of the scheme
+    const char* weights;  // in the scheme
     std::vector<uint64_t> shape;
     size_t down, across;  // rows and columns with one scale
     const char* extent;

@@ -102,7 +102,7 @@ class QuantizedFiles : public testing::Test {
     return weights;
   }
 
-  // The weight has these rows, bit for bit, and no other tensor is left but `others`.
+  // The weight has these rows, bit for bit, and of other tensors only the listed ones are left.
   void ExpectWeight(const std::string& name, uint32_t rows, uint32_t width, const std::vector<float>& expected,
                     const std::vector<std::string>& others = {}) {
     const Weights weights = Read();

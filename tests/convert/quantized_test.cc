@@ -325,7 +325,7 @@ TEST_F(Awq, GemvFast) {
   std::vector<uint16_t> words;
   for (size_t o = 0; o < kOutputs; o += 4) {
     for (size_t k = 0; k < kInputs; k += 64) {
-      Numbers together;  // of four rows
+      Numbers together;  // from four rows
       for (size_t r = 0; r < 4; ++r) {
         for (size_t i = 0; i < 64; ++i) together.push_back(next[(o + r) * kInputs + k + i]);
       }

@@ -72,7 +72,7 @@ class Relative : public testing::Test {
     layer.gate = feed + "gate_proj", layer.up = feed + "up_proj", layer.down = feed + "down_proj";
     return layer;
   }
-  // Embeddings, two layers, the final norm and a head of its own; and the configuration.
+  // Embeddings, two layers, the final norm and an untied head; and the configuration.
   void Llama(const std::string& type, const std::string& name, bool bias = false, const std::string& mlp = "mlp") {
     config_ = {{"model_type", type},           {"architectures", {name}},       {"hidden_size", kWidth},
                {"intermediate_size", kMiddle}, {"num_hidden_layers", 2},        {"num_attention_heads", 2},

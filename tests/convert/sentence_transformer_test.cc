@@ -117,7 +117,7 @@ TEST_F(SentenceModules, PoolByModesOfAllVersions) {
                                                                                             : "_tokens")] = true;
     ExpectPooled(former, {mode});
   }
-  // Of several the order is the original's, not that of the list.
+  // If there are several, the order is the original's, not that of the list.
   ExpectPooled({{"pooling_mode", {"lasttoken", "mean", "cls"}}}, {"cls", "mean", "lasttoken"});
   ExpectPooled({{"pooling_mode_cls_token", true}, {"pooling_mode_max_tokens", true}}, {"cls", "max", "mean"});
   ExpectPooled(Json::object(), {"mean"});
@@ -347,7 +347,7 @@ TEST_F(SentenceModules, ClipHasAnEmbeddingForTextsAndForImages) {
   Blob();
 }
 
-// What has no modules.json.
+// Models without modules.json.
 TEST_F(SentenceModules, PlainEncodersArePooledOnDemand) {
   const std::pair<const char*, const char*> modes[] = {
       {"cls", "cls"}, {"mean", "mean"}, {"max", "max"}, {"last", "lasttoken"}};

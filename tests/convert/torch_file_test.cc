@@ -54,7 +54,7 @@ TEST(TorchFile, ElementsOfAllTypes) {
     const TorchEntries parsed = Parse(file);
     for (const Case& c : cases) EXPECT_EQ(ToFloats(parsed.tensors.at(c.storage)), c.values) << c.storage;
   }
-  // A type without a storage of its own.
+  // A type that has no storage class.
   const std::string v3 =
       Call(Name("torch._utils", "_rebuild_tensor_v3"), {Storage("UntypedStorage", "0", 4), Int(1), Ints({3}), Ints({1}),
                                                         "\x89", Dict({}), Name("torch", "float8_e4m3fn")});
@@ -135,7 +135,7 @@ TEST(TorchFile, NamesOfPythonAreRefused) {
   ExpectRefusal(ZipForm("(" + Word("true") + "ios\nsystem\n0" + One(), kTwo), refused);
   ExpectRefusal(LegacyForm(evil + "0" + One(), {{"0", 2, kTwo[0].second}}), refused);
   ExpectRefusal(ZipForm(Call(Name("__main__", "Net"), {}), {}), "is a whole object (__main__.Net)");
-  // Beside the weights it is left out and said.
+  // Beside the weights it is left out and reported.
   const TorchEntries beside = Parse(ZipForm(Dict({{"state_dict", One()}, {"hook", evil}}), kTwo));
   EXPECT_EQ(beside.skipped, (std::vector<std::string>{"hook (os.system)"}));
 }

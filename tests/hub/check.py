@@ -24,7 +24,7 @@ TEXT = "Machine learning is fun, isn't it?"
 TIMEOUT = 120  # seconds of one command
 HEADER = """# What `fovea convert` and the command that fits the model do with each directory of models/ (check.py):
 #   NAME runs COMMAND        converted, and COMMAND (run, pair, generate, ...) answers
-#   NAME ids                 converted; takes token ids or tensors only, with a warning that says why
+#   NAME ids                 converted; takes token ids or tensors only, with a warning that gives the reason
 #   NAME refused: WORDS      refused with a sentence that contains WORDS
 """
 

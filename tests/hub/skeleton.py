@@ -87,7 +87,7 @@ def like_known(path, content):
 
 
 def like_pieces(content):
-    """{piece: id} with the pieces of a Unigram tokenizer, whose ids are shifted, and a few others."""
+    """{piece: id} with the pieces of a Unigram tokenizer, whose ids are shifted, and a few other pieces."""
     value = json.loads(content)
     if not isinstance(value, dict) or len(value) < 1000:
         return None

@@ -193,7 +193,7 @@ TEST_F(OlderClasses, KeysThatWinOverTokenizerJson) {
   EXPECT_NE(Refusal().find("add_prefix_space must be true or false"), std::string::npos) << Refusal();
 }
 
-// Tokens that only other files name get ids behind those of tokenizer.json.
+// Tokens that only other files name get ids behind the ids of tokenizer.json.
 TEST_F(OlderClasses, TokensBesideTokenizerJson) {
   Write("tokenizer.json", WordPieceJson());  // 28 tokens
   Config({{"pad_token", "<filler>"}, {"additional_special_tokens", {"<new>", "[CLS]"}}});

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr char kTokenizer[] = R"({"model": {"type": "WordPiece", "unk_token": "[UNK]",
     "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
-    "vocab": {"[UNK]": 0, "cat": 1, "soup": 2, "query": 3, "say": 4}}, "pre_tokenizer": {"type": "WhitespaceSplit"}})";
+    "vocab": {"[UNK]": 0, "cat": 1, "soup": 2, "query": 3, "ask": 4}}, "pre_tokenizer": {"type": "WhitespaceSplit"}})";
 
 class Directory {
  public:
@@ -79,7 +79,7 @@ class Prompts : public testing::Test {
 
 TEST_F(Prompts, AreInFrontOfTexts) {
   const std::string blob = Blob(
-      R"({"prompts": {"question": "query ", "order": "say soup ", "none": ""}, "default_prompt_name": "question"})");
+      R"({"prompts": {"question": "query ", "order": "ask soup ", "none": ""}, "default_prompt_name": "question"})");
   const CommandResult ran = Fovea({"run", blob, "--text", "cat", "--json"});
   EXPECT_NE(ran.err.find("prompt question is in front of each text: 'query '"), std::string::npos) << ran.err;
   const json entry = json::parse(ran.out)[0];
@@ -170,7 +170,7 @@ TEST_F(Prompts, LateInteractionSumsTheLargestProducts) {
     }
     sum += most;
   }
-  const json found = FoveaJson({"similarity", blob, "--text", "cat query", "--text", "soup say cat", "--json"});
+  const json found = FoveaJson({"similarity", blob, "--text", "cat query", "--text", "soup ask cat", "--json"});
   EXPECT_NEAR(found["sums_of_largest_dot_products"][0][1].get<double>(), sum, 1e-5);
   EXPECT_NEAR(found["sums_of_largest_dot_products"][0][0].get<double>(), 2, 1e-5);
   const json rows = FoveaJson({"run", blob, "--text", "cat query", "--json"})[0]["token_embeddings"];
@@ -208,7 +208,7 @@ TEST_F(Prompts, WordWeightsFollowTheModulesRule) {
       const std::vector<double> two = Weights(OutputOf(blob, {4, 2}, "logits"), 2, sums, twice);
       double product = 0;
       for (size_t i = 0; i < one.size(); ++i) product += one[i] * two[i];
-      const json found = FoveaJson({"similarity", blob, "--text", "cat query soup", "--text", "say soup", "--json"});
+      const json found = FoveaJson({"similarity", blob, "--text", "cat query soup", "--text", "ask soup", "--json"});
       EXPECT_GT(product, 0.01);
       EXPECT_NEAR(found["dot_products"][0][1].get<double>(), product, 1e-5 * product);
     }

@@ -45,9 +45,9 @@ class Weights {
   void AddFile(const std::string& path, const std::string& prefix = "");
   // Adds a constant read from a file of another kind.
   void AddStored(const std::string& name, const Constant& constant);
-  // A stored tensor of a safetensors file, whatever its shape; none after DropPrefix has renamed it.
+  // A stored tensor of a safetensors file, regardless of its shape; none after DropPrefix has renamed it.
   RawTensor Raw(const std::string& name) const;
-  // Removes a stored tensor that others were computed from, so that its name can be given to one of them.
+  // Removes a stored tensor that other tensors were computed from, so that its name can be given to one of them.
   void Drop(const std::string& name);
   // Adds a tensor of any file by its shape there, as AddFile does. `load` reads its values, row by row.
   void AddTensor(const std::string& name, const std::vector<uint64_t>& shape, std::function<std::vector<float>()> load);
@@ -80,7 +80,7 @@ class Weights {
   static constexpr uint64_t kComputedPerStored = 8;
 
   std::map<std::string, std::function<Constant()>> stored_;  // fails if a tensor is not a matrix
-  std::map<std::string, RawTensor> raw_;                     // of names in stored_
+  std::map<std::string, RawTensor> raw_;                     // for names in stored_
   std::map<std::string, Constant> computed_;
   std::vector<std::string> ignored_;  // patterns
   mutable std::set<std::string> used_;

@@ -65,7 +65,7 @@ GgufReader::GgufReader(const std::string& path) {
     GgufContent content = open(of);
     const Part part = PartOf(content, of);
     if (part.number != i || part.count != given.count) {
-      Fail("{}: split.no and split.count: this is file {} of {}, but its name says {} of {}", of, part.number + 1,
+      Fail("{}: split.no and split.count: this is file {} of {}, but it is named {} of {}", of, part.number + 1,
            part.count, i + 1, given.count);
     }
     if (i == 0) {

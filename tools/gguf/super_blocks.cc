@@ -37,7 +37,7 @@ struct Steps {
   float step, least;
 };
 
-// Of a group of Q4_K and Q5_K: eight pairs of a scale and an offset, six bits each, in 12 bytes.
+// For a group of Q4_K and Q5_K: eight pairs of a scale and an offset, six bits each, in 12 bytes.
 Steps StepsOf(const uint8_t* block, int group) {
   const uint8_t* packed = block + 4;
   int scale = packed[group & 3], offset = packed[4 + (group & 3)];

@@ -25,10 +25,10 @@ std::vector<ChatMessage> MessagesIn(const std::string& json, const std::string& 
 struct ChatTemplate {
   std::string source;    // as in tokenizer_config.json, chat_template.jinja or a GGUF file
   std::string bos, eos;  // the texts of bos_token and eos_token
-  std::vector<std::pair<std::string, std::string>> tokens = {};  // of other special tokens: pad_token, ...
+  std::vector<std::pair<std::string, std::string>> tokens = {};  // other special tokens: pad_token, ...
   // Further variables, as JSON: tools, documents, enable_thinking, ...
   std::vector<std::pair<std::string, std::string>> variables = {};
-  std::optional<int64_t> time = {};  // of strftime_now, in seconds since 1970; absent: now
+  std::optional<int64_t> time = {};  // for strftime_now, in seconds since 1970; absent: now
 
   // `answers`: end with the beginning of the assistant's turn (add_generation_prompt).
   std::string Render(const std::vector<ChatMessage>& messages, bool answers) const;

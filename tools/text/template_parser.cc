@@ -12,7 +12,7 @@
 namespace fovea::tools::jinja {
 namespace {
 
-constexpr unsigned kMostDeep = 200;   // of an expression
+constexpr unsigned kMostDeep = 200;   // levels of an expression
 constexpr unsigned kMostBlocks = 50;  // statements in statements
 
 using Kind = Expression::Kind;

@@ -94,7 +94,7 @@ std::string_view Strip(std::string_view text, const std::string* set, bool left,
     text.remove_prefix(size);
   }
   while (right && !text.empty()) {
-    size_t size = 1;  // of the last character
+    size_t size = 1;  // bytes of the last character
     for (size_t more = 2; more <= std::min<size_t>(4, text.size()); ++more) {
       if (SizeAt(text, text.size() - more) == more) size = more;
     }

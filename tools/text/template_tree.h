@@ -75,7 +75,7 @@ struct Statement {
     kMacro,   // text: name; parameters, body
     kCall,    // value: the call; parameters and body of the macro "caller"
     kFilter,  // filter, body
-    kScope,   // body, with variables of its own ({% generation %}); {% with %}: variables, body
+    kScope,   // body, with its own variables ({% generation %}); {% with %}: variables, body
     kBreak,
     kContinue
   } kind;

@@ -1,4 +1,4 @@
-// Values of a chat template (Jinja): those of Python that templates compute with, and a budget for a rendering.
+// Values of a chat template (Jinja): the Python values that templates compute with, and a budget for a rendering.
 #ifndef FOVEA_TOOLS_TEXT_TEMPLATE_VALUE_H_
 #define FOVEA_TOOLS_TEXT_TEMPLATE_VALUE_H_
 
@@ -24,9 +24,9 @@ template <typename... Args>
 
 // Limits of a rendering: a template is a program, and it may be hostile.
 inline constexpr uint64_t kMostWork = uint64_t{1} << 24;  // operations, and 16 bytes of a copied string or list
-inline constexpr size_t kMostBytes = size_t{16} << 20;    // of a string, and of the prompt
+inline constexpr size_t kMostBytes = size_t{16} << 20;    // in a string, and in the prompt
 inline constexpr unsigned kMostNested = 100;              // lists in lists
-inline constexpr unsigned kMostCalls = 600;               // nested evaluations, with those of macros that call macros
+inline constexpr unsigned kMostCalls = 600;               // nested evaluations, macros that call macros included
 
 // Counts the work of a rendering.
 class Budget {
@@ -71,7 +71,7 @@ struct Value {
   Kind kind = Kind::kUndefined;
   bool markup = false;  // a string that is escaped for HTML
   bool refers = false;  // is or holds a namespace, loop, macro or method, which nothing that outlives it may hold
-  uint8_t depth = 0;    // of lists in lists
+  uint8_t depth = 0;    // levels of lists in lists
   int64_t number = 0;   // bool, int
   double real = 0;
   std::shared_ptr<const void> held;  // string, name of an undefined value, list, ...

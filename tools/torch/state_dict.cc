@@ -1,4 +1,4 @@
-// What torch.nn.Module.state_dict() becomes in a pickle: a dictionary of calls of
+// The form of torch.nn.Module.state_dict() in a pickle: a dictionary of calls of
 // torch._utils._rebuild_tensor_v2(storage, first element, size, strides, ...), whose storages are persistent ids
 // ("storage", type, key, device, elements).
 #include "tools/torch/state_dict.h"
@@ -116,7 +116,7 @@ TorchReference ReferenceOf(const Pickle& pickle, const PickleValue& reference, c
   return found;
 }
 
-// The call that makes a tensor's values, within those that make it a parameter.
+// The call that makes a tensor's values, within the calls that make it a parameter.
 std::optional<uint32_t> StateDict::TensorCall(uint32_t value) const {
   for (int depth = 0; depth < kMostNested; ++depth) {
     const PickleValue& object = pickle_.At(value);
@@ -224,7 +224,7 @@ uint32_t StateDict::FindWeights() {
   Fail("{}: has no dictionary of tensors", where_);
 }
 
-// Names in skipped entries are looked for first: all others are refused.
+// Names in skipped entries are looked for first: all other names are refused.
 void StateDict::RefuseOtherNames() const {
   std::vector<bool> seen(pickle_.values.size());
   std::vector<uint32_t> left = skipped_;

@@ -87,7 +87,7 @@ void DescribeSplinter(const Checkpoint& checkpoint, Description& description) {
   }
   BertLike family = EncoderFromConfig(config);
   family.prefix = "splinter";
-  config.Ignore({"question_token_id"});  // of the head
+  config.Ignore({"question_token_id"});  // for the head
   DescribeBertLike(family, checkpoint, description);
 }
 

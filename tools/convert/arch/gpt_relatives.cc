@@ -113,7 +113,7 @@ void DescribeOpenAiGpt(const Checkpoint& checkpoint, Description& description) {
   weights.Ignore("*.attn.bias");  // the causal mask
   stack.heads = config.Number("n_head");
   const std::string activation = config.Text("afn", "gelu");
-  stack.activation = ActivationName(activation == "gelu" ? "gelu_new" : activation);  // of the class's own table
+  stack.activation = ActivationName(activation == "gelu" ? "gelu_new" : activation);  // in the class's own table
   if (stack.activation.empty()) Fail("config.json: afn {} is not supported", activation);
   stack.positions = prefix + "positions_embed.weight";
   SetRows(stack, description);

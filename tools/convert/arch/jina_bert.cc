@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-// Of head i: the slopes of ALiBi, times -|distance|, for all distances below the largest number of tokens.
+// For head i: the slopes of ALiBi, times -|distance|, for all distances below the largest number of tokens.
 Constant Biases(uint32_t heads, uint32_t positions) {
   uint32_t power = 1;
   while (2 * power <= heads) power *= 2;

@@ -294,7 +294,7 @@ uint32_t StoredHeadSize(const Config& config, const Weights& weights) {
   const uint32_t heads = config.Number("num_attention_heads");
   if (!config.Get("head_dim").is_null() || !weights.Has(stored)) return 0;
   const uint32_t rows = weights.Get(stored).rows;
-  if (rows % heads != 0) Fail("tensor {} has {} rows, not those of {} heads", stored, rows, heads);
+  if (rows % heads != 0) Fail("tensor {} has {} rows, not a multiple of {} heads", stored, rows, heads);
   return rows / heads;
 }
 

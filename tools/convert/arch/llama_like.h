@@ -40,7 +40,7 @@ struct LlamaLike {
   std::string final_norm = "norm";
   std::string embedding_norm;  // empty: there is none
   std::string mlp = "mlp";
-  // Of a layer, before and after attention and feed-forward; empty: the usual names of `places`.
+  // Norms of a layer, before and after attention and feed-forward; empty: the usual names of `places`.
   std::string attention_norm, attention_out_norm, forward_norm, forward_out_norm;
   bool fused =
       false;  // queries, keys and values are stored as qkv_proj, gate and up as gate_up_proj, if these are there
@@ -57,7 +57,7 @@ struct LlamaLike {
   bool causal = true;
   uint32_t head_size = 0;  // 0: head_dim of config.json, or hidden_size / heads
   bool interleaved = false;
-  double rotary_part = 1;  // of a head, unless config.json has partial_rotary_factor
+  double rotary_part = 1;  // fraction of a head, unless config.json has partial_rotary_factor
   bool backwards = false;  // pairs are rotated the other way round
   RotaryKeys rotary, sliding_rotary;
   std::function<bool(uint32_t)> turns;   // layer i has rotary positions; absent: all layers

@@ -281,7 +281,7 @@ void DescribeNanochat(const Checkpoint& checkpoint, Description& description) {
 void DescribeOlmo(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   LlamaLike family;
-  family.norms = {"layer", 1e-5};  // of the class OlmoLayerNorm
+  family.norms = {"layer", 1e-5};  // as in the class OlmoLayerNorm
   family.plain_norms = true;
   family.projection_limit = config.Real("clip_qkv", 0);
   if (family.projection_limit < 0) Fail("config.json: clip_qkv {} is not supported", family.projection_limit);

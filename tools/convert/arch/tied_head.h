@@ -8,7 +8,7 @@
 
 namespace fovea::tools {
 
-// Reports that the head takes `table`, and warns if a matrix of its own, `head`, is stored and has other values: the
+// Reports that the head takes `table`, and warns if a separate matrix, `head`, is stored and has other values: the
 // original library ties the head after it has read the file.
 void ReportTied(const std::string& head, const std::string& table, Description& description);
 

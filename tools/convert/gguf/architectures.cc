@@ -60,7 +60,7 @@ constexpr GgufArchitecture kArchitectures[] = {
     {"t5encoder", "t5", "T5EncoderModel"},
 };
 
-// What a family computes that none of arch/ does, by the beginning of its name. The first that fits.
+// Computations of a family that none of arch/ does, by the beginning of its name. The first that fits.
 constexpr struct {
   const char *begins, *kind;
 } kKinds[] = {

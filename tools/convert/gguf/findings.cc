@@ -1,4 +1,4 @@
-// What the table of a conversion lists about a GGUF file.
+// Findings about a GGUF file, which the table of a conversion lists.
 #include <algorithm>
 #include <iterator>
 #include <map>

@@ -38,7 +38,7 @@ void AddGgufWeights(const GgufArchitecture& architecture, std::shared_ptr<const 
 // Null if the file has none. Fails with the name of an unsupported part.
 std::shared_ptr<const TextModel> ReadGgufTokenizer(const GgufMetadata& metadata);
 
-// What the table of a conversion lists: files, types of tensors, limits, the head; what was left out.
+// Adds findings for the table of a conversion: files, types of tensors, limits, the head; what was left out.
 void AddGgufFindings(const Json& config, const GgufMetadata& metadata, const GgufReader& file, Findings* findings);
 // To call when everything has been read: keys that nothing read.
 void AddUnreadKeys(const GgufMetadata& metadata, Findings* findings, std::vector<std::string>* warnings);

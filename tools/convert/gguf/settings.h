@@ -22,7 +22,7 @@ struct GgufSettings {
   const GgufTensors& tensors;
   std::string type;  // the model_type
   uint32_t layers = 0, width = 0, heads = 0, kv_heads = 0;
-  uint32_t size = 0, turned = 0;  // columns of a head, and those with rotary positions
+  uint32_t size = 0, turned = 0;  // columns of a head, and the number with rotary positions
 
   JsonView Own(const std::string& key) const { return metadata.Own(key); }
   bool Has(const std::string& key) const { return !Own(key).IsNull(); }
@@ -31,7 +31,7 @@ struct GgufSettings {
   void Only(const std::string& key, const Json& supported) const;
   uint32_t Positions() const { return Own("context_length").Number(kGgufPositions); }
   double Theta(double absent = 1e4) const { return Own("rope.freq_base").Real(kGgufFactors, absent); }
-  // Of RMS norms, and of others.
+  // For RMS norms, and for all other norms.
   double RmsEpsilon() const { return Own("attention.layer_norm_rms_epsilon").Real({0, 1}); }
   double Epsilon() const { return Own("attention.layer_norm_epsilon").Real({0, 1}); }
   // `turned` as a part of `size` that yields `turned` when multiplied and rounded down.

@@ -202,7 +202,7 @@ class Translator {
     return Pick(stored, rows);
   }
 
-  // From all queries, keys, values to those of each key head.
+  // From all queries, keys, values to queries, keys, values of each key head.
   Constant Grouped(const std::string& name, const Constant& stored, bool bias) const {
     RequireProjections(name, bias ? stored.width : stored.rows);
     const uint32_t size = settings_.size, keys = settings_.kv_heads;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keys that concern training or where the adapter came from; target_modules and the like say for which modules there
+// Keys that concern training or where the adapter came from; target_modules and the like list for which modules there
 // are matrices, which the file shows.
 constexpr const char* kNoEffect[] = {
     "auto_mapping",    "base_model_name_or_path", "corda_config",   "ensure_weight_tying", "eva_config",

@@ -10,7 +10,7 @@
 namespace fovea::tools {
 
 // Former and later spellings of a key become the one that architectures read. `text_part`, if not null: of a model that
-// also reads pictures or sound the part for texts is returned, and this tells whether it was.
+// also reads pictures or sound the part for texts is returned, and this reports whether it was.
 Config ReadConfigFile(const std::string& directory, Findings& findings, bool* text_part = nullptr);
 
 }  // namespace fovea::tools

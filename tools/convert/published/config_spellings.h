@@ -9,7 +9,7 @@
 namespace fovea::tools {
 
 // Rewrites an object of config.json, and the objects for parts of the model in it, in the form that architectures read.
-// Where two spellings of a key disagree, the one that the original library reads last is followed, and a finding tells.
+// Where two spellings of a key disagree, the one that the original library reads last is used; a finding reports it.
 void UseOneSpelling(Json& config, Findings& findings);
 
 }  // namespace fovea::tools

@@ -12,7 +12,7 @@ namespace fovea::tools {
 
 // Describes a model whose config.json names code, as its model_type `type` does. If the class in `architectures` is one
 // of the original library's, which reads the model without that code, or if an architecture describes that code, a
-// finding tells so. Any other class is refused, with --as as the way out if the tensors fit.
+// finding reports it. Any other class is refused, with --as as the way out if the tensors fit.
 Description DescribeWithoutCode(const Config& config, const std::string& type,
                                 const std::function<Description()>& describe);
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Ignored {
   const char* model_types;  // separated by spaces; empty: all
-  const char* ending;       // of the name
+  const char* ending;       // end of the name
   const char* reason;
 };
 

@@ -10,8 +10,8 @@
 
 namespace fovea::tools {
 
-// Marks those of a family, and adds a finding if there are any. A tensor that the architecture uses is used all the
-// same.
+// Marks the unused tensors of a family, and adds a finding if there are any. A tensor that the architecture uses
+// is used all the same.
 void IgnoreUnusedTensors(const std::string& model_type, Weights& weights, Findings& findings);
 
 }  // namespace fovea::tools

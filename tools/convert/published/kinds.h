@@ -1,5 +1,5 @@
-// Repositories whose weights are for another program, and files that stand for others: each is named in one sentence,
-// with the way out.
+// Repositories whose weights are for another program, and files that are placeholders for other files: each is named in
+// one sentence, with the way out.
 #ifndef FOVEA_TOOLS_CONVERT_PUBLISHED_KINDS_H_
 #define FOVEA_TOOLS_CONVERT_PUBLISHED_KINDS_H_
 

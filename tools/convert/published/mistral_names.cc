@@ -58,7 +58,7 @@ std::string Renamed(const std::string& name) {
   return layer == kLayer.end() ? "" : "model." + stem.substr(0, after + 1) + layer->second + ".weight";
 }
 
-// From RoPE pairs beside each other to halves of each head.
+// From adjacent RoPE pairs to halves of each head.
 Constant Halves(const std::string& name, const Constant& stored, uint32_t heads) {
   if (stored.rows % (2 * heads) != 0) {
     Fail("tensor {}: {} rows cannot be split into pairs for {} heads", name, stored.rows, heads);

@@ -129,7 +129,7 @@ constexpr Key kKeys[] = {
 }  // namespace
 
 bool HasNoEffect(const std::string& key, const Json& value) {
-  // Settings of muP that only training reads begin so; those of the forward pass have other names.
+  // Settings of muP that only training reads begin so; settings of the forward pass have other names.
   if (StartsWith(key, "mup_init_") || StartsWith(key, "_loss_")) return true;
   for (const Key& known : kKeys) {
     if (key != known.name) continue;

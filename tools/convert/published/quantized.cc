@@ -28,7 +28,7 @@ constexpr Method kMethods[] = {{"gptq", ReadGptq, true},
                                {"modelopt", ReadModelOpt, true},
                                {"mlx", ReadMlx, false}};
 
-// Keys that state how weights were quantized or are run, which tensors and other keys repeat; those of all methods.
+// Keys of all methods: they state how weights were quantized or are run, which tensors and other keys repeat.
 constexpr const char* kKnown[] = {"act_group_aware",
                                   "activation_scale_ub",
                                   "activation_scheme",
@@ -127,7 +127,7 @@ Stated FromConfig(const Config& config) {
       stated.method = "compressed-tensors";
     }
     if (stated.method == "none") stated.method = "";
-    // Of Intel's AutoRound: layouts of other methods.
+    // For Intel's AutoRound: layouts of other methods.
     if (stated.method == "auto-round" || stated.method == "intel/auto-round") {
       const std::string layout = view["packing_format"].Text("");
       if (layout == "auto_round:auto_gptq") stated.method = "gptq";

@@ -159,7 +159,7 @@ void ReadAwq(QuantizedModel& model) {
   if (bits != kBits) Fail("{}: bits {} is not supported for awq; 4 is", json.name(), bits);
   const JsonView group_size = either("group_size", "q_group_size");
   const int64_t group = group_size.IsNull() ? 128 : WholeNumber(group_size.json(), group_size.name(), {-1, UINT32_MAX});
-  if (group == 0) Fail("{} 0 is not valid; -1 stands for one group", group_size.name());
+  if (group == 0) Fail("{} 0 is not valid; -1 means one group", group_size.name());
   std::string version = json["version"].Text("gemm");
   for (char& letter : version) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
   const std::string backend = json["backend"].Text("autoawq");

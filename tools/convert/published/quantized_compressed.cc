@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kI8 = ElementType::kI8, kU8 = ElementType::kU8, kI32 = ElementType::kI32, kI64 = ElementType::kI64;
 
-// What config_groups state of weights. A layer's own is the one that its tensors fit.
+// The part of config_groups about weights. A layer uses the scheme that its tensors fit.
 struct Scheme {
   uint32_t bits = 8;
   BlockSize block;
@@ -60,7 +60,7 @@ std::vector<Scheme> ReadSchemes(const JsonView& json, QuantizedModel& model) {
     const Json& size = weights["group_size"].json();
     if (!size.is_null()) {
       const int64_t columns = WholeNumber(size, weights.name() + ".group_size", {-1, UINT32_MAX});
-      if (columns == 0) Fail("{}.group_size 0 is not valid; -1 stands for whole rows", weights.name());
+      if (columns == 0) Fail("{}.group_size 0 is not valid; -1 means whole rows", weights.name());
       if (columns > 0) scheme.block = {1, static_cast<uint32_t>(columns)};
     }
     const JsonView block = weights["block_structure"];
@@ -86,7 +86,7 @@ bool Fits(const Part& scales, uint64_t rows, uint64_t width, BlockSize block) {
   return scales.Is(down, (width + block.width - 1) / block.width);
 }
 
-// Where scales apply: as one of the schemes states, if the shapes fit it, else as the shape says.
+// Where scales apply: as one of the schemes states, if the shapes fit it, else as the shape implies.
 ScaleGrid GridFor(const std::vector<Scheme>& schemes, const Part& scales, uint64_t rows, uint64_t width) {
   for (const Scheme& scheme : schemes) {
     if (Fits(scales, rows, width, scheme.block)) return GridOf(scales, rows, width, scheme.block);
@@ -97,7 +97,7 @@ ScaleGrid GridFor(const std::vector<Scheme>& schemes, const Part& scales, uint64
 // A layer of whole numbers or floats of eight bits.
 struct CompressedLayer {
   Part numbers, scales, zeros, order;
-  uint32_t bits = 0;          // of packed numbers; 0: a byte each
+  uint32_t bits = 0;          // per packed number; 0: a byte each
   bool across_words = true;   // numbers of 3, 5, 6 and 7 bits; earlier versions left the rest of a word unused
   bool zeros_packed = false;  // along the rows
   uint64_t rows = 0, width = 0;
@@ -183,7 +183,7 @@ void FinishLayer(const std::string& layer, const std::vector<Scheme>& schemes, Q
     if (!fits) {
       Fail("{} does not hold a zero for each scale of {}", found.zeros.Shown(), found.scales.Shown());
     }
-    // Of floats zeros are 0.
+    // Zeros of floats are 0.
     if (found.zeros.type() == ElementType::kF8E4M3) found.zeros = {};
   }
   if (model.Find(layer + ".weight_g_idx")) {

@@ -28,10 +28,10 @@ GptqSettings SettingsOf(const JsonView& json) {
   const Json& group = json["group_size"].json();
   if (!group.is_null()) {
     const int64_t size = WholeNumber(group, json.name() + ".group_size", {-1, UINT32_MAX});
-    if (size == 0) Fail("{}.group_size 0 is not valid; -1 stands for one group", json.name());
+    if (size == 0) Fail("{}.group_size 0 is not valid; -1 means one group", json.name());
     settings.group = size < 0 ? 0 : static_cast<uint64_t>(size);
   }
-  // Of the method's three descendants. The first format stores a zero less 1.
+  // The method has three descendants. The first format stores a zero less 1.
   std::string format = json["checkpoint_format"].Text("");
   if (format.empty()) format = json["format"].Text("gptq");
   if (json["is_marlin_format"].Flag(false)) format = "marlin";

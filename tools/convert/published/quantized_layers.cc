@@ -1,4 +1,4 @@
-// What the readers of quantized weights share.
+// Shared by the readers of quantized weights.
 #include "tools/convert/published/quantized_layers.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kBlockOfFour = 32;  // of the blob's int4
+constexpr uint32_t kBlockOfFour = 32;  // numbers in a block of the blob's int4
 
 std::string Counted(size_t count, const char* one) { return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s"); }
 

@@ -1,4 +1,4 @@
-// What the readers of quantized weights share: the stored parts of a layer, where its scales apply, and what is
+// Shared by the readers of quantized weights: the stored parts of a layer, where its scales apply, and what is
 // reported of all layers.
 #ifndef FOVEA_TOOLS_CONVERT_PUBLISHED_QUANTIZED_LAYERS_H_
 #define FOVEA_TOOLS_CONVERT_PUBLISHED_QUANTIZED_LAYERS_H_
@@ -27,7 +27,7 @@ struct Part {
   explicit operator bool() const { return raw.tensor != nullptr; }
   const StoredTensor& tensor() const { return *raw.tensor; }
   ElementType type() const { return raw.tensor->type; }
-  // As a matrix: the last dimension is the width, all others are rows. A scalar is [1, 1].
+  // As a matrix: the last dimension is the width, all other dimensions are rows. A scalar is [1, 1].
   uint64_t rows() const;
   uint64_t width() const;
   bool Is(uint64_t rows, uint64_t width) const { return this->rows() == rows && this->width() == width; }
@@ -40,7 +40,7 @@ struct Part {
 
 // The scale of element (row, column) is at (row / block_rows, column / block_width) of a matrix of scales.
 struct ScaleGrid {
-  uint64_t width = 1;  // of the matrix of scales
+  uint64_t width = 1;  // columns of the matrix of scales
   uint64_t block_rows = 1, block_width = 1;
 
   uint64_t Row(uint64_t row) const { return row / block_rows * width; }
@@ -89,7 +89,7 @@ std::vector<float> Scaled(uint64_t rows, uint64_t width, const ScaleGrid& grid, 
 // Facts of a layer for the report.
 struct LayerFacts {
   std::string numbers;           // "4 bits", "nf4", "F8_E4M3"
-  std::string extent;            // of a scale: "groups of 128", "rows"
+  std::string extent;            // covered by one scale: "groups of 128", "rows"
   bool whole = false;            // numbers are whole, symmetric around 0
   uint32_t bits = 0;             // if whole
   uint64_t block_width = 0;      // if whole: consecutive columns with one scale

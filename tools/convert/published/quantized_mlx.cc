@@ -16,7 +16,7 @@ struct MlxSettings {
   std::string mode = "affine";
 };
 
-// Of the model, or of a layer that has other ones.
+// Settings of the model, or of a layer that has other ones.
 MlxSettings SettingsOf(const JsonView& json) {
   MlxSettings settings;
   settings.mode = json["mode"].Text(settings.mode);

@@ -19,7 +19,7 @@ Config ConfigIn(const std::string& directory) { return Config((fs::path(director
 
 struct Mode {
   const char* name;
-  const char* key;   // of configurations before version 5.4
+  const char* key;   // in configurations before version 5.4
   const char* pool;  // kind of `pool`
   bool absent;       // what an absent key means
 };

@@ -1,4 +1,4 @@
-// The part for texts of a model that also reads pictures or sound, as a model of its own.
+// The part for texts of a model that also reads pictures or sound, as a separate model.
 #ifndef FOVEA_TOOLS_CONVERT_PUBLISHED_TEXT_PART_H_
 #define FOVEA_TOOLS_CONVERT_PUBLISHED_TEXT_PART_H_
 

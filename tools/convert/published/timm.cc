@@ -78,7 +78,7 @@ class Timm {
         "of the model in the format of transformers",
         path_, architecture_);
   }
-  // What the tensors do not show.
+  // Checks settings that the tensors do not show.
   void CheckArguments() const {
     static constexpr const char* kShown[] = {"depth",     "embed_dim",   "img_size",   "mlp_ratio",
                                              "num_heads", "num_classes", "patch_size", "qkv_bias"};
@@ -182,7 +182,7 @@ class Timm {
     };
     return layer ? renamed(kLayer) : renamed(kModel);
   }
-  // Queries, keys and values are below each other.
+  // Queries, keys and values are concatenated by rows.
   static void SplitRows(const std::string& name, Weights& weights) {
     const Constant all = weights.Take(name)();
     const uint32_t count = all.rows == 1 ? all.width : all.rows;

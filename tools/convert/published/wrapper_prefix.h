@@ -15,8 +15,8 @@ namespace fovea::tools {
 // The beginnings, up to a dot, that all stored names share, the shortest first.
 std::vector<std::string> SharedPrefixes(const Weights& weights);
 
-// Describes a model by its names. If an architecture does not find its names, and those that it finds without a shared
-// prefix are complete, the prefix is dropped and a finding says so. Merges the adapter of `reading`.
+// Describes a model by its names. If an architecture does not find its names, and the names that it finds without a
+// shared prefix are complete, the prefix is dropped and a finding reports it. Merges the adapter of `reading`.
 Description DescribeUnwrapped(const Config& config, const std::string& directory, const AddWeights& add,
                               const Reading& reading);
 

@@ -35,7 +35,7 @@ class PublishedTokens {
   // vocabulary has them. Fails if an id belongs to another token.
   void AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const;
   // Adds listed and named tokens that tokenizer.json lacks behind its tokens (PreTrainedTokenizerFast.__init__), with a
-  // finding; its own ids stay, flags are those of added_tokens_decoder. `defaults`: names of the class for keys that
+  // finding; its own ids stay, flags come from added_tokens_decoder. `defaults`: names of the class for keys that
   // the directory lacks; `findings` may be null.
   void AddBeside(const std::vector<DefaultToken>& defaults, TextModel* model, Findings* findings) const;
 
