@@ -60,7 +60,7 @@ TEST(Answers, ProductOfProbabilitiesOfWholeWords) {
   // Then 0.2 * 0.4 and 0.16 * 0.4.
   rules.top = 4;
   EXPECT_EQ(Text(FindAnswers(kContext, {window}, rules)), "0-12 0.3000; 4-12 0.0800; 8-12 0.0640; ");
-  // Of one token: 0.5 * 0.1, 0.16 * 0.2 and 0.04 * 0.4 (both "Bobs"), 0.2 * 0.1.
+  // One token: 0.5 * 0.1, 0.16 * 0.2 and 0.04 * 0.4 (both "Bobs"), 0.2 * 0.1.
   rules.longest = 1;
   EXPECT_EQ(Text(FindAnswers(kContext, {window}, rules)), "0-3 0.0500; 8-12 0.0480; 4-7 0.0200; ");
   rules.longest = 2;  // 0.5 * 0.1 twice, 0.16 * 0.4, 0.2 * 0.2
@@ -78,7 +78,7 @@ TEST(Answers, NoneIsTheLeastOfAllWindows) {
   EXPECT_EQ(Text(FindAnswers(kContext, {likely, unlikely}, rules)), "4-7 0.4200; 0-0 0.1200; 0-3 0.0200; ");
   rules.top = 1;
   EXPECT_EQ(Text(FindAnswers(kContext, {likely}, rules)), "0-0 0.7200; ");
-  // A first token that is not special is a token like the others.
+  // A first token that is not special counts as any token of the context.
   AnswerWindow plain = likely;
   plain.first_is_special = false;
   rules.top = 3;

@@ -19,9 +19,9 @@ std::string Golden(const std::string& name) { return InData("hf/" + name); }
 
 struct EncoderDecoder {
   const char* golden;
-  const char* classes;  // of ..ForSequenceClassification; empty: not supported
-  const char* answers;  // of ..ForQuestionAnswering
-  const char* prefix;   // of stored names, with the first class
+  const char* classes;  // class ..ForSequenceClassification; empty: not supported
+  const char* answers;  // class ..ForQuestionAnswering
+  const char* prefix;   // prefix of stored names, with the first class
   uint64_t width;
   Ids ids;
   std::optional<int64_t> start;  // the decoder's first token; absent: the text's last one

@@ -62,7 +62,7 @@ Row Pooled(const std::string& folder, const Ids& ids) {
 
 const char kContext[] = "Cats in the harbour a soup";
 const std::vector<int64_t> kQuestion = {10, 6}, kContextIds = {6, 7, 9, 10, 11, 5, 8};
-// Of each context token: the begin and the end of its word.
+// The begin and the end of the word of each context token.
 const std::vector<std::pair<uint32_t, uint32_t>> kPlaces = {{0, 4},   {0, 4},   {5, 7},  {8, 11},
                                                             {12, 19}, {20, 21}, {22, 26}};
 
@@ -81,7 +81,7 @@ std::vector<Span> Expected(const std::string& folder, const std::vector<std::pai
     const std::vector<int64_t> part(kContextIds.begin() + static_cast<ptrdiff_t>(first),
                                     kContextIds.begin() + static_cast<ptrdiff_t>(last));
     const Stored states = States(folder, PairIds(kQuestion, part));
-    Row starts, ends;  // of [CLS], then of the context
+    Row starts, ends;  // for [CLS], then for the context
     for (size_t i = 0; i <= part.size(); ++i) {
       const Row scores = Dense(tensors, "qa_outputs", RowOf(states, i == 0 ? 0 : 3 + i));
       starts.push_back(scores[0]);
@@ -305,7 +305,7 @@ TEST(ZeroShot, LabelsOfATinyModel) {
           "2": "contradiction"}})",
                {{"classifier", 3}});
   const std::string blob = BlobOfDirectory(folder);
-  std::vector<Row> logits;  // of "the soup", "the harbour"
+  std::vector<Row> logits;  // for "the soup", "the harbour"
   for (const int64_t word : {8, 11}) {
     logits.push_back(
         Dense(ReadTensors(folder + "/model.safetensors"), "classifier", Pooled(folder, PairIds({5, 6}, {10, word}))));

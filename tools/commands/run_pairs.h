@@ -37,7 +37,7 @@ struct PairRequest {
   bool json;
 };
 
-// Runs what PairArguments::Given() stands for, and prints the result.
+// Runs the task that PairArguments::Given() found in the arguments, and prints the result.
 void RunPairsCommand(const PairRequest& request, Console* console);
 
 }  // namespace fovea::tools

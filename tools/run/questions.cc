@@ -13,7 +13,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kUsualLength = 384, kUsualStride = 128;  // of the original
+constexpr uint32_t kUsualLength = 384, kUsualStride = 128;  // as in the original
 constexpr size_t kTogether = 16;                            // windows of a run
 
 template <typename T>

@@ -134,12 +134,12 @@ LayerStack Encoder(const Config& config, Weights& weights) {
 
 // The original: transformers/models/t5/modeling_t5.py: T5ForConditionalGeneration, T5ForSequenceClassification;
 // transformers/models/mt5/modeling_mt5.py: MT5ForConditionalGeneration; transformers/models/umt5/modeling_umt5.py:
-// UMT5ForConditionalGeneration, in which every layer has a bias of its own; transformers/models/longt5/
+// UMT5ForConditionalGeneration, in which every layer has its bias; transformers/models/longt5/
 // modeling_longt5.py: LongT5ForConditionalGeneration.
 void DescribeT5(const Checkpoint& checkpoint, Description& description) {
   const Config& config = checkpoint.config;
   Weights& weights = description.weights;
-  weights.DropPrefix("transformer.");  // of T5ForSequenceClassification and T5ForTokenClassification
+  weights.DropPrefix("transformer.");  // stored by T5ForSequenceClassification and T5ForTokenClassification
   LayerStack encoder = Encoder(config, weights);
   LayerStack decoder;
   description.must_use = {"encoder."};
@@ -159,7 +159,7 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
     heads.language.out = "lm_head";
     heads.language_table = weights.Has("shared.weight") ? "shared.weight" : decoder.table;
     heads.tied = !IsMultilingual(config);
-    // Later versions of the original library state the scale by a key of its own.
+    // Later versions of the original library state the scale by another key.
     const bool scaled = config.Flag("scale_decoder_outputs", config.Flag("tie_word_embeddings", heads.tied));
     if (scaled) heads.score_scale = 1 / sqrt(config.Number("d_model"));
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
