@@ -347,7 +347,7 @@ TEST_F(SentenceTransformer, ConfigurationsAreRefusedByName) {
       {"hidden_act", "mish", "hidden_act mish"},
       {"is_decoder", true, "is_decoder true"},
       {"model_type", "convbert", "model_type convbert"},
-      {"architectures", {"BertForMultipleChoice"}, "BertForMultipleChoice"},
+      {"architectures", {"BertForRegions"}, "BertForRegions"},
       {"num_attention_heads", "4", "num_attention_heads must be a whole number"},
       {"num_attention_heads", nullptr, "num_attention_heads must be a whole number"},
       {"quantization_config", {{"bits", 4}}, "quantization_config"},

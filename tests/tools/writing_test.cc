@@ -110,7 +110,7 @@ json LanguageTokenizer(int tokens, bool in_front) {
 }
 
 const std::string& Translator() {
-  static const std::string blob = Blob("mbart", LanguageTokenizer(71, true),
+  static const std::string blob = Blob("mbart", LanguageTokenizer(71, false),
                                        {{"eos_token_id", 2},
                                         {"decoder_start_token_id", 2},
                                         {"forced_eos_token_id", 2},
@@ -418,14 +418,14 @@ TEST(Translating, LanguagesAreTokens) {
   EXPECT_EQ(translations({"--target-language", "de_DE", "--source-language", "en_XX"}),
             translations({"--target-language", "de_DE"}));
   const json german = translations({"--source-language", "de_DE"});
-  EXPECT_EQ(found({"generate", Translator(), "--json"}, {"--ids", "5 6 7 8 2"}), german);
+  EXPECT_EQ(found({"generate", Translator(), "--json"}, {"--ids", "6 7 8 2 5"}), german);
   EXPECT_NE(translations({}), german);
-  // A language token after the token that ends the text.
-  const std::string after =
-      Blob("m2m_100", LanguageTokenizer(120, false),
+  // A language token in front of the text.
+  const std::string front =
+      Blob("m2m_100", LanguageTokenizer(120, true),
            {{"eos_token_id", 2}, {"decoder_start_token_id", 2}, {"max_length", 12}, {"num_beams", 2}});
-  EXPECT_EQ(found({"translate", after, "--json"}, {"--text", "abc", "--source-language", "de_DE"}),
-            found({"generate", after, "--json"}, {"--ids", "6 7 8 2 5"}));
+  EXPECT_EQ(found({"translate", front, "--json"}, {"--text", "abc", "--source-language", "de_DE"}),
+            found({"generate", front, "--json"}, {"--ids", "5 6 7 8 2"}));
   EXPECT_NE(Invoke({"translate", Translator()}, {"--text", "a", "--target-language", "xx"}).err.find("language 'xx'"),
             std::string::npos);
   const CommandResult begun = Invoke({"translate", Translator()}, {"--text", "abc", "--target-prefix", "hm"});

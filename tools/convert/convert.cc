@@ -63,6 +63,7 @@ std::vector<uint8_t> TextSection(const Description& description, ConvertReport& 
   TextOptions options(TextLimit(description));
   options.warnings = &report.warnings;
   options.findings = &report.findings;
+  options.rows = RowsOfTokens(description);
   try {
     if (description.single_file && description.text == nullptr) {
       if (TakesTokens(description)) report.without_text = "the file has no supported tokenizer";

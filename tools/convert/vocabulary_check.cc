@@ -9,9 +9,7 @@
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
-namespace {
 
-// Rows of the embedding table of the first program that reads tokens; 0: none.
 uint32_t RowsOfTokens(const Description& description) {
   for (const Program& program : description.programs) {
     for (const Input& input : program.inputs) {
@@ -26,8 +24,6 @@ uint32_t RowsOfTokens(const Description& description) {
   }
   return 0;
 }
-
-}  // namespace
 
 void CheckVocabulary(const std::vector<uint8_t>& text, const Description& description,
                      std::vector<std::string>& warnings) {

@@ -11,6 +11,9 @@
 
 namespace fovea::tools {
 
+// Rows of the embedding table of the first program that reads tokens; 0: none.
+uint32_t RowsOfTokens(const Description& description);
+
 // Fails if a text section has tokens without a row in the model's embedding table; only a warning if all of them were
 // added to the vocabulary, as in some published directories. A smaller vocabulary is accepted: tables are often padded.
 void CheckVocabulary(const std::vector<uint8_t>& text, const Description& description,

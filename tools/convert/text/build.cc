@@ -1,6 +1,8 @@
 // Chooses the reader for a directory's tokenizer files.
 #include "tools/convert/text/build.h"
 
+#include <algorithm>
+
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
@@ -212,6 +214,25 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   return true;
 }
 
+// Leaves out tokens around texts that the model has no embedding of: a token that only a class or setting names, which
+// the vocabulary lacks, has an id behind all others. The original library would fail on every text.
+void DropEndsBeyond(const TextOptions& options, TextModel* model) {
+  std::string dropped;
+  for (std::vector<text::TemplateItem>* items : {&model->single, &model->pair}) {
+    const auto beyond = [&](const text::TemplateItem& item) {
+      return options.rows != 0 && item.kind == static_cast<uint32_t>(text::TemplateKind::kToken) &&
+             item.id >= options.rows;
+    };
+    for (const text::TemplateItem& item : *items) {
+      if (items == &model->single && beyond(item)) dropped += fmt::format(" \"{}\"", model->tokens.at(item.id).piece);
+    }
+    items->erase(std::remove_if(items->begin(), items->end(), beyond), items->end());
+  }
+  if (dropped.empty() || options.warnings == nullptr) return;
+  options.warnings->push_back(
+      fmt::format("texts are read without{}: the model has {} embeddings, and none for it", dropped, options.rows));
+}
+
 }  // namespace
 
 bool HasTokenizer(const path& model_dir) {
@@ -244,6 +265,7 @@ std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& descrip
 }
 
 std::vector<uint8_t> BuildTextSection(TextModel model, const TextOptions& options) {
+  DropEndsBeyond(options, &model);
   const uint32_t most = options.max_length;
   if (most != 0 && (model.max_length == 0 || most < model.max_length)) model.max_length = most;
   return WriteTextSection(model);

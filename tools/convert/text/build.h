@@ -20,6 +20,7 @@ struct TextOptions {
 
   uint32_t max_length =
       0;  // the model's maximum number of tokens, 0 if unknown; the minimum of it and the files' limits is stored
+  uint32_t rows = 0;  // rows of the model's table of embeddings, 0 if unknown; tokens around texts have lower ids
   std::vector<std::string>* warnings =
       nullptr;                   // receives parts of the files that are read differently than they specify
   Findings* findings = nullptr;  // receives the files that were read, limits and special tokens
