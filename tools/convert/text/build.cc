@@ -214,8 +214,8 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   return true;
 }
 
-// Leaves out tokens around texts that the model has no embedding of: a token that only a class or setting names, which
-// the vocabulary lacks, has an id behind all others. The original library would fail on every text.
+// Leaves out tokens around texts that the model has no embedding of: a token that a class or setting names and the
+// vocabulary lacks has an id above the vocabulary's. The original library would fail on every text.
 void DropEndsBeyond(const TextOptions& options, TextModel* model) {
   std::string dropped;
   for (std::vector<text::TemplateItem>* items : {&model->single, &model->pair}) {
