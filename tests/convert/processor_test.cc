@@ -64,7 +64,9 @@ TEST_F(Processor, OfWhisperLeavesNothingBehind) {
   EXPECT_TRUE(Warns("frames of 7"));
   for (const char* key : {"clip_length.samples", "log_mel.range", "sampling_rate.samples"})
     EXPECT_EQ(Metadata(key), "none") << key;
-  Write("preprocessor_config.json", R"({"feature_size": 16, "chunk_length": 1, "sampling_rate": 16000})");
+  // 80 frames, as the encoder's 40 positions need them.
+  Write("preprocessor_config.json",
+        R"({"feature_size": 16, "chunk_length": 1, "sampling_rate": 16000, "hop_length": 200})");
   EXPECT_TRUE(HasInput("samples"));
   EXPECT_EQ(Metadata("clip_length.samples"), "16000");
 }

@@ -380,7 +380,7 @@ TEST_F(SentenceModules, EmbeddersWithTheirOwnClass) {
     EXPECT_EQ(Metadata("task"), "embedding");
     EXPECT_NE(Found(Topic::kFiles).back().find(name), std::string::npos) << name;
   }
-  ExpectRefused("head BertForMultipleChoice is not supported", R"({"architectures": ["BertForMultipleChoice"]})");
+  ExpectRefused("head BertForRegions is not supported", R"({"architectures": ["BertForRegions"]})");
   Change(R"({"architectures": ["HF_ColBERT"]})");
   std::vector<float> weight;
   ChangeWeights([&](Tensors& tensors) {

@@ -270,7 +270,7 @@ TEST_F(Funnel, Refusals) {
   ExpectRefused({{"block_sizes", {1, 0, 1}}}, "block_sizes [1,0,1]");
   ExpectRefused({{"type_vocab_size", 4}}, "3 types");
   ExpectRefused({{"max_position_embeddings", 10000}}, "max_position_embeddings 10000");
-  ExpectRefused({{"architectures", {"FunnelForMultipleChoice"}}}, "FunnelForMultipleChoice");
+  ExpectRefused({{"architectures", {"FunnelForRegions"}}}, "FunnelForRegions");
 }
 
 }  // namespace

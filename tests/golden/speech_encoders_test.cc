@@ -528,8 +528,8 @@ TEST(SpeechEncoders, WhatIsRefused) {
   EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"feat_extract_activation", "mish"}}), "mish");
   EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"add_adapter", true}}), "adapter.layers.0.conv");
   EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"add_adapter", true}, {"adapter_stride", 1}}), "adapter_stride 1");
-  EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"architectures", Json::array({"Wav2Vec2ForXVector"})}}),
-               "Wav2Vec2ForXVector");
+  EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"architectures", Json::array({"Wav2Vec2ForRegions"})}}),
+               "Wav2Vec2ForRegions");
   EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"architectures", Json::array({"Wav2Vec2ForPreTraining"})}}),
                "Wav2Vec2ForPreTraining");
   EXPECT_PRED2(has, refusal("wav2vec2-ctc", {{"model_type", "wavlm"}}), "rel_attn_embed");

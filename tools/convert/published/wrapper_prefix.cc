@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kMostParts = 4;
 
 void CheckComplete(const Description& description, const Reading& reading) {
-  if (!reading.backbone) Resolve(description);  // a part of a model has no outputs yet
+  if (reading.backbone) return;  // a part of a model has no outputs yet, so nothing is requested
+  Resolve(description);
   LeftOut(description);
 }
 
