@@ -120,7 +120,7 @@ class Adapter {
 
   void CheckConfig() {
     std::string type = config_["peft_type"].Text("LORA");
-    for (char& letter : type) letter = static_cast<char>(toupper(letter));
+    for (char& letter : type) letter = static_cast<char>(toupper(static_cast<unsigned char>(letter)));
     if (type != "LORA") Fail("{}: peft_type {} is not supported, LORA is", path_, type);
     std::vector<std::string> unknown;
     for (const auto& [key, value] : config_.Object().items()) {
