@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
@@ -116,11 +117,21 @@ Description DescribeTransformer(const std::string& directory, const Reading& rea
   Reading chosen = reading;
   if (text_part && reading.task == "image") Fail("config.json: the part for pictures of this model is not supported");
   if (text_part && reading.task == "text") chosen.task = "";
+  // A model is described several times: as each family it may be, with each beginning of its names dropped, for each
+  // image size. Its files are read once.
+  std::optional<Weights> stored;
+  Findings stored_findings;
   const auto add = [&](Weights& weights, Findings& found) {
-    AddWeightFiles(directory, "", weights, found);
-    ReadQuantized(config, directory, weights, found);
-    if (text_part) KeepTextPart(weights, found);
-    for (const std::string& pattern : reading.ignored) weights.Ignore(pattern);
+    if (!stored) {
+      Weights read;
+      AddWeightFiles(directory, "", read, stored_findings);
+      ReadQuantized(config, directory, read, stored_findings);
+      if (text_part) KeepTextPart(read, stored_findings);
+      for (const std::string& pattern : reading.ignored) read.Ignore(pattern);
+      stored = std::move(read);
+    }
+    weights = *stored;
+    found.insert(found.end(), stored_findings.begin(), stored_findings.end());
   };
   Description description = DescribeUnwrapped(config, directory, add, chosen);
   if (reading.adapter.empty() && HasAdapter(directory)) {
