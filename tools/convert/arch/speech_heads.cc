@@ -83,12 +83,17 @@ std::vector<Space> AdaptedSpaces(const std::vector<Convolution>& convolutions, c
 void FinishSpeech(const SpeechHeads& heads, const Checkpoint& checkpoint, Description& description,
                   ProgramBuilder& builder) {
   const Config& config = checkpoint.config;
-  const bool weighed = config.Flag("use_weighted_layer_sum", false);
+  const bool weighted = config.Flag("use_weighted_layer_sum", false);
   const auto classify = [&](const char* task, const std::string& rows) {
     description.SetMetadata("task", task);
     builder.Outputs({builder.Linear(rows, "classifier", "logits")});
     builder.Labels("classifier");
     builder.End();
+  };
+  // The last layer's rows, or the weighted sum of all layers'.
+  const auto states = [&] {
+    if (!weighted) return heads.last;
+    return WeightedSum(builder, heads.states, StateShares(description.weights, heads.states.size()), "weighed_states");
   };
   switch (checkpoint.task) {
     case Task::kCtc:
@@ -102,26 +107,17 @@ void FinishSpeech(const SpeechHeads& heads, const Checkpoint& checkpoint, Descri
     case Task::kSequenceClassification: {
       // The mean of what the projector makes is what it makes of the mean.
       std::vector<std::string> means;
-      for (const std::string& state : weighed ? heads.states : std::vector<std::string>{heads.last}) {
+      for (const std::string& state : weighted ? heads.states : std::vector<std::string>{heads.last}) {
         means.push_back(builder.Op("pool", {state}, {}, state + ".mean", {{"kind", "mean"}}, "clips"));
       }
       const std::string mean =
-          weighed ? WeightedSum(builder, means, StateShares(description.weights, means.size()), "pooled") : means[0];
+          weighted ? WeightedSum(builder, means, StateShares(description.weights, means.size()), "pooled") : means[0];
       return classify("sequence-classification", builder.Linear(mean, "projector", "head.projected"));
     }
-    case Task::kTokenClassification: {
-      if (!weighed) return classify("token-classification", heads.last);
-      const std::vector<double> shares = StateShares(description.weights, heads.states.size());
-      return classify("token-classification", WeightedSum(builder, heads.states, shares, "weighed_states"));
-    }
-    case Task::kXVector: {
-      std::string rows = heads.last;
-      if (weighed) {
-        const std::vector<double> shares = StateShares(description.weights, heads.states.size());
-        rows = WeightedSum(builder, heads.states, shares, "weighed_states");
-      }
-      return FinishXVector(rows, heads.space, checkpoint, description, builder);
-    }
+    case Task::kTokenClassification:
+      return classify("token-classification", states());
+    case Task::kXVector:
+      return FinishXVector(states(), heads.space, checkpoint, description, builder);
     case Task::kEmbedding:
     case Task::kEncoder:
       description.SetMetadata("task", "embedding");
