@@ -13,7 +13,7 @@ namespace {
 bool IsBuffer(const std::string& name) {
   const std::string last = name.substr(name.rfind('.') + 1);
   return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index" ||
-         last == "relative_coords_table" || last == "num_batches_tracked";
+         last == "relative_coords_table";
 }
 
 }  // namespace

@@ -59,13 +59,12 @@ void TranscriptWriter::Add(const TimedLine& line) {
 
 void TranscriptWriter::WriteLine(const std::string& name, const TimedLine& line) {
   if (format_ == TranscriptFormat::kJson) return;
-  const bool first = !begun_;
-  if (first) Begin(name);
+  if (!begun_) Begin(name);
   if (format_ == TranscriptFormat::kText && !times_) {
     // As LineOf of the whole text.
     std::string text = blanks_ + line.text;
     std::replace(text.begin(), text.end(), '\n', ' ');
-    if (first || !written_) text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+    if (!written_) text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     const size_t end = text.find_last_not_of(' ') + 1;
     blanks_ = text.substr(end);
     written_ = written_ || end != 0;

@@ -17,20 +17,14 @@ struct Activation {
   std::string where;  // the file and key
 };
 
-// Whether sentence-transformers reads the directory as its class CrossEncoder.
-bool IsCrossEncoder(const std::string& directory) {
-  const fs::path file = fs::path(directory) / kSettings;
-  if (!fs::exists(file)) return false;
-  const Json json = ReadJson(file.string());
-  return json.is_object() && JsonView(json, file.string())["model_type"].Text("") == "CrossEncoder";
-}
-
 // In the order in which CrossEncoder looks for it (sentence_transformers/cross_encoder/model.py).
 Activation ActivationOf(const Checkpoint& checkpoint) {
   const fs::path file = fs::path(checkpoint.directory) / kSettings;
-  if (!checkpoint.directory.empty() && IsCrossEncoder(checkpoint.directory)) {
-    const Json json = ReadJson(file.string());
-    const std::string name = JsonView(json, file.string())["activation_fn"].Text("");
+  const Json json = !checkpoint.directory.empty() && fs::exists(file) ? ReadJson(file.string()) : Json();
+  if (json.is_object()) {
+    const JsonView settings(json, file.string());
+    const bool scores_pairs = settings["model_type"].Text("") == "CrossEncoder";
+    const std::string name = scores_pairs ? settings["activation_fn"].Text("") : "";
     if (!name.empty()) return {name, std::string(kSettings) + ": activation_fn"};
   }
   const Config& config = checkpoint.config;
