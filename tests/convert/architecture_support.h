@@ -81,6 +81,16 @@ class Architecture : public testing::Test {
     std::filesystem::remove(directory_ / "model.safetensors");
     writer.Write(directory_ / "model.safetensors");
   }
+  // Every name that begins with `from` begins with `to` instead.
+  void Rename(const std::string& from, const std::string& to) {
+    ChangeWeights([&](Tensors& tensors) {
+      Tensors renamed;
+      for (const auto& [name, tensor] : tensors) {
+        renamed[name.rfind(from, 0) == 0 ? to + name.substr(from.size()) : name] = tensor;
+      }
+      tensors = renamed;
+    });
+  }
   test::ReferenceRun Run(const std::vector<double>& ids, const std::string& task = "") {
     return test::RunReference(test::SecondReader(Blob(task)), {{"input_ids", ids}}, static_cast<uint32_t>(ids.size()));
   }

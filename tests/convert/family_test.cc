@@ -22,16 +22,6 @@ class Family : public Architecture {
     ADD_FAILURE() << "was not refused";
     return "";
   }
-  // The published names begin with the model's own.
-  void Rename(const std::string& from, const std::string& to) {
-    ChangeWeights([&](Tensors& tensors) {
-      Tensors renamed;
-      for (const auto& [name, tensor] : tensors) {
-        renamed[name.rfind(from, 0) == 0 ? to + name.substr(from.size()) : name] = tensor;
-      }
-      tensors = renamed;
-    });
-  }
 };
 
 TEST_F(Family, OfItsOwnNamesIsReadAsTheOneItIsNamed) {

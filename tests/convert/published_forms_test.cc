@@ -30,16 +30,6 @@ class Published : public Architecture {
     ADD_FAILURE() << "was not refused";
     return "";
   }
-  // Every name that begins with `from` begins with `to` instead.
-  void Rename(const std::string& from, const std::string& to) {
-    ChangeWeights([&](Tensors& tensors) {
-      Tensors renamed;
-      for (const auto& [name, tensor] : tensors) {
-        renamed[name.rfind(from, 0) == 0 ? to + name.substr(from.size()) : name] = tensor;
-      }
-      tensors = renamed;
-    });
-  }
 };
 
 TEST_F(Published, KeysHaveSeveralSpellings) {

@@ -95,7 +95,7 @@ DATA = {"none_": None, "yes": True, "one": 1, "half": 0.5, "s": "aXb  c\n", "uni
 def check(template, variables):
     try:
         return environment().from_string(template).render(**variables)
-    except Exception:  # whatever Python raises is a refusal
+    except Exception:  # any error of Python is a refusal
         return None
 
 
