@@ -1,5 +1,7 @@
 // Model descriptions: what can be expressed, and that every mistake is reported with its place.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -274,7 +276,7 @@ class SentenceTransformer : public testing::Test {
  protected:
   void SetUp() override {
     const std::filesystem::path encoder = test::InData("hf/bert");
-    directory_ = std::filesystem::path(testing::TempDir()) / "sentence_transformer";
+    directory_ = std::filesystem::path(testing::TempDir()) / fmt::format("sentence_transformer_{}", getpid());
     std::filesystem::remove_all(directory_);
     for (const char* module : {"1_Pooling", "2_Dense"}) std::filesystem::create_directories(directory_ / module);
     for (const char* file : {"config.json", "model.safetensors"})

@@ -1,5 +1,7 @@
 // How images become rows: patches, windows, the biases between them, and sizes in configurations.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +44,8 @@ class Images : public testing::Test {
     WriteFile(path_, text.data(), text.size());
     return {"", Config(path_), Task::kEmbedding, size};
   }
-  const std::string path_ = (std::filesystem::path(testing::TempDir()) / "image_config.json").string();
+  const std::string path_ =
+      (std::filesystem::path(testing::TempDir()) / fmt::format("image_config_{}.json", getpid())).string();
 };
 
 struct PatchCase {

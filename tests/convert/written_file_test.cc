@@ -1,8 +1,10 @@
 // Blobs that are written tensor by tensor have the bytes of blobs that are made in memory.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -18,7 +20,9 @@
 namespace fovea::tools {
 namespace {
 
-std::string InTemp(const std::string& name) { return testing::TempDir() + "written_file_test." + name; }
+std::string InTemp(const std::string& name) {
+  return testing::TempDir() + fmt::format("written_file_test_{}.", getpid()) + name;
+}
 
 std::vector<uint8_t> Content(const std::string& path) {
   const std::string bytes = ReadFile(path);
