@@ -30,7 +30,9 @@ if(FOVEA_BUILD_TOOLS)
 endif()
 set(FOVEA_PORT "${port}" CACHE STRING "What the platform supplies: a folder of ports/, or the path of one elsewhere")
 set(FOVEA_PROFILE "" CACHE FILEPATH "A list of what the library includes (empty: everything)")
-option(BUILD_SHARED_LIBS "Make fovea::fovea the shared library" OFF)
+if(PROJECT_IS_TOP_LEVEL)  # a parent's choice is not written for it
+  option(BUILD_SHARED_LIBS "Make fovea::fovea the shared library" OFF)
+endif()
 set(FOVEA_SANITIZE none CACHE STRING "Instrument fovea's own code: none, address (with undefined), thread or fuzzer")
 set_property(CACHE FOVEA_SANITIZE PROPERTY STRINGS none address thread fuzzer)
 option(FOVEA_SANITIZE_TESTS "Also instrument the code that tests compile themselves" ON)
@@ -41,7 +43,7 @@ foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC ZLIB)
 endforeach()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+  set(CMAKE_BUILD_TYPE Release)  # of this folder: a parent project without a type keeps none
 endif()
 
 # If a preset enables it, library headers that tools and tests include everywhere are precompiled once per program.
