@@ -16,6 +16,7 @@ endif()
 # -ffast-math and its parts, x87 registers): these flags come later on the command line and switch them off. XNNPACK
 # gets the same flags. Other build systems are checked by runtime/base/floating_point.h.
 include(CheckCXXCompilerFlag)
+include(host)
 set(FOVEA_EXACT_ARITHMETIC -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-math -fno-reciprocal-math
   -fno-finite-math-only -fsigned-zeros -fno-rounding-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -42,7 +43,7 @@ target_compile_options(fovea_flags INTERFACE
   -Werror=return-type -Werror=vla -Werror=implicit-fallthrough
   $<$<CONFIG:Release>:-O2>
   # a * b + c rounds the same in every loop, target and compiler: a fused multiply-add is written explicitly.
-  ${FOVEA_EXACT_ARITHMETIC} -ffp-contract=off -fno-math-errno)
+  ${FOVEA_EXACT_ARITHMETIC} -ffp-contract=off -fno-math-errno ${FOVEA_HOST_FLAGS})
 set(instrumented 0)
 if(NOT FOVEA_SANITIZE STREQUAL none)
   # A program with this property uses the objects of host-release, which a compiler cache has; its libraries do not.
@@ -133,5 +134,7 @@ if(FOVEA_VECTORS STREQUAL emu128)
 elseif(FOVEA_VECTORS STREQUAL scalar)
   target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_SCALAR)
 elseif(FOVEA_VECTORS STREQUAL baseline)
-  target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_STATIC)
+  # Encryption, which no kernel needs, is no part of x86-64-v3: without the second name Highway would stay below AVX2.
+  target_compile_definitions(fovea_highway INTERFACE HWY_COMPILE_ONLY_STATIC
+    $<$<BOOL:${FOVEA_HAS_X86_MATH}>:HWY_DISABLE_PCLMUL_AES>)
 endif()

@@ -1,22 +1,27 @@
 #!/bin/sh
-# Every public header compiles alone: as strict C99 and C++17, and the .hpp ones as C++17 and C++20 without exceptions
-# and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_<NAME>_INIT) in both languages.
+# Every public header compiles alone, with the warnings that hosts turn into errors: as C99 to C23 and C++11 to C++23, and
+# the .hpp ones as C++17 to C++23 without exceptions and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_<NAME>_INIT) in both languages.
 #   headers.sh INCLUDE_DIR CC CXX
 set -eu
 include=$1 cc=$2 cxx=$3
-c="$cc -std=c99 -pedantic -Wall -Wextra -Wstrict-prototypes -Werror -fsyntax-only -I $include -x c -"
-cpp="$cxx -pedantic -Wall -Wextra -Werror -fsyntax-only -I $include -x c++"
+strict="-pedantic -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Werror -fsyntax-only"
+c="$cc $strict -Wstrict-prototypes -Wmissing-prototypes -I $include -x c"
+cpp="$cxx $strict -Wold-style-cast -Wnon-virtual-dtor -I $include -x c++"
 for header in "$include"/fovea/*.h; do
   name=fovea/$(basename "$header")
   echo "$name"
-  printf '#include "%s"\ntypedef int not_empty;\n' "$name" | $c
-  printf '#include "%s"\n' "$name" | $cpp -std=c++17 -
+  for standard in c99 c11 c17 c2x; do
+    printf '#include "%s"\ntypedef int not_empty;\n' "$name" | $c -std=$standard -
+  done
+  for standard in c++11 c++14 c++17 c++20 c++2b; do
+    printf '#include "%s"\n' "$name" | $cpp -std=$standard -
+  done
 done
 for header in "$include"/fovea/*.hpp; do
   name=fovea/$(basename "$header")
-  for standard in c++17 c++20; do
+  for standard in c++17 c++20 c++2b; do
     echo "$name, $standard"
-    printf '#include "%s"\n' "$name" | $cpp -std=$standard -fno-exceptions -fno-rtti -Wconversion -Wshadow -
+    printf '#include "%s"\n' "$name" | $cpp -std=$standard -fno-exceptions -fno-rtti -
   done
 done
 
@@ -31,7 +36,7 @@ initial() {
   done
 }
 [ "$(echo "$structs" | wc -l)" -ge 30 ] || { echo "structs with a struct_size were not found" >&2; exit 1; }
-initial | sed 's/^int use_\([a-z_]*\)/int use_\1(void);\n&/' | $c
+initial | sed 's/^int use_\([a-z_]*\)/int use_\1(void);\n&/' | $c -std=c99 -
 initial | $cpp -std=c++11 -
 initial | $cpp -std=c++17 -
 echo "$(echo "$structs" | wc -l) structs have initial values"
