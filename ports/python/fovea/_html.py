@@ -5,7 +5,7 @@ from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-_MOST_SEGMENTS, _MOST_TOKENS, _MOST_HEADS = 3, 48, 16  # of an attention map; the caption has the numbers left out
+_MOST_SEGMENTS, _MOST_TOKENS, _MOST_HEADS = 3, 48, 16  # For attention maps; the caption has the numbers left out.
 _HUE = "214,90,24"
 
 

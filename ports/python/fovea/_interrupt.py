@@ -5,7 +5,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional
 
 _WORK = 1e8  # rows times bytes of weights: shorter runs take a few milliseconds and are called directly
-_POLL = 0.2  # seconds: most systems wake the main thread for a signal, others when this time has passed
+_POLL = 0.2  # seconds, for systems on which a signal does not wake the main thread
 
 
 def is_long(rows: int, weight_bytes: int) -> bool:
