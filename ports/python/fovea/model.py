@@ -304,8 +304,9 @@ class Model(Handle):
     @functools.cached_property
     def defaults(self) -> Dict[str, Any]:
         """Choices that the functions below make where the caller makes none."""
-        found: Dict[str, Any] = {}
+        found: Dict[str, Any] = {"workers": 1}
         if self.info["has_text"]:
+            found["batch_size"] = 64
             found["max_length"] = self.tokenizer.max_length or "no limit"
         prompt = self.metadata.get("default_prompt")
         if prompt:

@@ -2,7 +2,7 @@
 
 import ctypes
 import dataclasses
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from .predict import embed
 from .text import Encoding
 
 MEASURES = ("cosine", "dot", "euclidean", "manhattan")
-_QUERIES = 256  # compared at a time with all texts
+_QUERIES, _TEXTS = 64, 16384  # compared at a time: 8 MiB of scores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,15 +72,28 @@ def similarity(model: Model, a: Union[Texts, np.ndarray], b: Union[None, Texts, 
     return scores(first, first if b is None else _rows(model, b, options), chosen)
 
 
-def _best(found: np.ndarray, top: int) -> Tuple[np.ndarray, np.ndarray]:
-    """Columns and values of the largest of a row; of equals the first."""
+def _best(found: np.ndarray, top: int) -> np.ndarray:
+    """Indices of the largest numbers; of equals the first."""
     if 0 < top < len(found):
         least = np.partition(found, len(found) - top)[len(found) - top]
         near = np.flatnonzero(found >= least)
     else:
         near = np.arange(len(found))
-    order = near[np.argsort(-found[near], kind="stable")[:top]]
-    return order, found[order]
+    return near[np.argsort(-found[near], kind="stable")[:top]]
+
+
+def _found(asked: np.ndarray, corpus: np.ndarray, top: int, measure: str) -> Iterator[Tuple[np.ndarray, np.ndarray]]:
+    """For each query the indices of the most similar texts and their scores."""
+    for first in range(0, len(asked), _QUERIES):
+        queries = asked[first:first + _QUERIES]
+        best = [(np.empty(0, np.int64), np.empty(0))] * len(queries)
+        for begin in range(0, max(1, len(corpus)), _TEXTS):
+            for i, row in enumerate(scores(queries, corpus[begin:begin + _TEXTS], measure)):
+                indices = np.concatenate([best[i][0], np.arange(begin, begin + len(row))])
+                values = np.concatenate([best[i][1], row])
+                order = _best(values, top)
+                best[i] = indices[order], values[order]
+        yield from best
 
 
 def search(model: Model, queries: Union[Texts, np.ndarray], texts: Union[Texts, np.ndarray], top: int,
@@ -94,9 +107,6 @@ def search(model: Model, queries: Union[Texts, np.ndarray], texts: Union[Texts, 
     corpus = _rows(model, texts if listed is None else listed, options)
     asked = _rows(model, queries, {**options, "prompt": query_prompt if query_prompt is not None else
                                    options.get("prompt")})
-    hits: List[List[Hit]] = []
-    for first in range(0, len(asked), _QUERIES):
-        for row in scores(asked[first:first + _QUERIES], corpus, chosen):
-            hits.append([Hit(int(i), float(score), None if listed is None else listed[i])
-                         for i, score in zip(*_best(row, top))])
+    hits = [[Hit(int(i), float(score), None if listed is None else listed[i]) for i, score in zip(*found)]
+            for found in _found(asked, corpus, top, chosen)]
     return hits[0] if alone else hits

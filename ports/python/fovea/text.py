@@ -82,7 +82,7 @@ def _bytes(text: Any, which: str = "") -> bytes:
         return text.encode("utf-8", "surrogatepass")  # the library refuses invalid UTF-8, with its position
     if isinstance(text, bytes):
         return text
-    found = "None" if text is None else "NaN" if text != text else type(text).__name__
+    found = "None" if text is None else "NaN" if isinstance(text, float) and text != text else type(text).__name__
     advice = "; read the file: path.read_text()" if hasattr(text, "read_text") else ""
     raise Error(f"{which or 'text'}: a text is needed, not {found}{advice}")
 
