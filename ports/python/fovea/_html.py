@@ -17,7 +17,7 @@ def _mark(text: str, weight: float, title: str) -> str:
 def explanation_page(explained: Any) -> str:
     rows = "".join(
         f"<tr><td style='text-align:left'>{html.escape(one.label)}</td><td>"
-        f"{one.logit if one.probability is None else one.probability:.4f}</td></tr>" for one in explained.classes[:5])
+        f"{one.score:.4f}</td></tr>" for one in explained.classes[:5])
     most = max((word.share for word in explained.words), default=0) or 1
     parts: List[str] = []
     at = 0

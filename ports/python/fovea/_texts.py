@@ -84,11 +84,12 @@ def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
 class Encoder:
     """Encodes texts in the form that a program reads: at once, or sentence by sentence."""
 
-    def __init__(self, model: Model, program: Program, max_length: int = 0, wrapped: bool = False, prompt: str = ""):
+    def __init__(self, model: Model, program: Program, max_length: Optional[int] = None, wrapped: bool = False,
+                 prompt: str = ""):
         self._tokenizer: Tokenizer = model.tokenizer
         self._space = model.spaces[id_input(model, program).space]
         self._documents = sentence_space(model, self._space.name) is not None
-        bounds = [fitting(max_length, ctypes.c_uint32, "max_length"), self._space.max_segment_rows,
+        bounds = [fitting(max_length or 0, ctypes.c_uint32, "max_length"), self._space.max_segment_rows,
                   self._tokenizer.max_length]
         self._limit = min((bound for bound in bounds if bound), default=0)
         self._wrapped, self._prompt = wrapped, prompt

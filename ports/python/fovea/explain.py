@@ -11,7 +11,7 @@ from . import _c
 from ._library import Error, Threads, look
 from ._texts import id_input, sentence_space
 from .model import Model, Program, Step
-from .predict import Class, classes_of, logits_of, run_texts
+from .predict import Class, classes_of, has_classes, run_texts
 from .session import Session, Tap
 from .text import Encoding, Text
 
@@ -57,7 +57,7 @@ class Explanation(collections.abc.Sequence):
         return sorted(self.words, key=lambda word: -word.share)[:count]
 
     def __repr__(self) -> str:
-        classes = ", ".join(f"{one.label} {one.logit if one.probability is None else one.probability:.3g}"
+        classes = ", ".join(f"{one.label} {one.score:.3g}"
                             for one in self.classes[:2])
         words = ", ".join(f"{word.text} {word.share:.3g}" for word in self.top())
         return f"<fovea.Explanation: {classes}; words: {words}>"
@@ -147,13 +147,14 @@ def _sentences(raw: bytes, encoding: Encoding, weights: np.ndarray, shares: Opti
         first += length
 
 
-def explain(model: Model, text: Text, top: Optional[int], program: Optional[str], max_length: int, wrapped: bool,
-            workers: Union[int, Threads]) -> Explanation:
+def explain(model: Model, text: Text, top: Optional[int], program: Optional[str], max_length: Optional[int],
+            wrapped: bool, workers: Union[int, Threads]) -> Explanation:
     if not isinstance(text, (str, bytes)):
         raise Error(f"explain: one text is needed, not {type(text).__name__}")
     about = model.program(program)
     space = id_input(model, about).space
     documents = sentence_space(model, space)
+    has_classes(model, about)
     levels = [(level, tap) for level in (space, documents) for tap in [_tap_of(model, about, level)] if tap]
     if not levels or levels[0][0] != space:
         raise Error(f"{model.name}: its metadata names no attention that explains its classes (explain.{space}); "
@@ -161,7 +162,7 @@ def explain(model: Model, text: Text, top: Optional[int], program: Optional[str]
     result = run_texts(model, [text], about.name, max_length=max_length, wrapped=wrapped,
                        taps=[tap for _, tap in levels], workers=workers)
     session, encoding = result.session, (result.encodings or [])[0]
-    classes = classes_of(model, logits_of(session)[0], top)
+    classes = classes_of(model, session.output("logits")[0], top)
     found = {level: _weights(session, str(level), i) for i, (level, _) in enumerate(levels)}
     weights = found[space]
     if weights is None:

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _c
-from ._library import Address, Blocks, Error, Handle, Threads, call, sized, written_text
+from ._library import Address, Blocks, Error, Handle, Threads, call, fitting, sized, written_text
 from ._notices import TruncationWarning, named, named_fields, warn
 from ._texts import list_of
 from .model import Model, Program
@@ -308,18 +308,19 @@ def sampling_of(sampling: Optional[Sampling], fields: Dict[str, Any]) -> Samplin
     return sampling or Sampling(**given)
 
 
-def generate(model: Model, texts: Any, rules: Sampling, max_tokens: int, stop_ids: Optional[Sequence[int]],
-             workers: Union[int, Threads]) -> Generation:
+def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int],
+             stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
     program, listed = _decode_program(model), _listed(texts)
+    most = int(fitting(max_tokens or 0, ctypes.c_uint32, "max_tokens"))
     encoder = model.programs.get(model.metadata.get("generate.encode", "encode"))
     if encoder is None:
-        return _continue(model, program, listed, rules, max_tokens, stop_ids, workers)
+        return _continue(model, program, listed, rules, most, stop_ids, workers)
     encodings = _encodings(model, encoder, listed)
     encode = run_texts(model, encodings, encoder.name, workers=workers).session
     linked = _linked(model, program)
-    limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), max_tokens)
+    limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), most)
     decode = Session(model, program.name, limits=limits, linked=linked, workers=encode.workers)
-    return Generation(decode, encode, sampling=rules, max_tokens=max_tokens, stop_ids=stop_ids)
+    return Generation(decode, encode, sampling=rules, max_tokens=most, stop_ids=stop_ids)
 
 
 def _continue(model: Model, program: Program, texts: List[Any], rules: Sampling, max_tokens: int,

@@ -363,14 +363,15 @@ class Model(Handle):
 
     @named
     def classify(self, texts: "Texts", *, top: Optional[int] = None, program: Optional[str] = None,
-                 max_length: int = 0, wrapped: bool = False, batch_size: int = 64, progress: "Progress" = None,
-                 workers: Union[int, Threads] = 1) -> "List[List[Class]]":
+                 max_length: Optional[int] = None, wrapped: bool = False, batch_size: int = 64,
+                 progress: "Progress" = None, workers: Union[int, Threads] = 1) -> "List[List[Class]]":
         """For each text its classes, the most probable first.
 
         `texts`: one text or any iterable of them: a list, a pandas Series, an array, a generator; a pair of texts is a
         tuple. `top`: the number of classes; default: all. `max_length`: texts are truncated to this many tokens, with
-        a TruncationWarning; 0: the model's limit. `wrapped`: line ends of documents are line wraps. `batch_size`: the
-        most texts of a run, which is also limited to 4096 tokens if texts are shorter; results do not depend on it.
+        a TruncationWarning; default: the model's limit. `wrapped`: line ends of documents are line wraps.
+        `batch_size`: the most texts of a run, which has at most 4096 tokens unless one text alone has more; results do
+        not depend on it.
         `progress`: True for a line on stderr, or a function of the number of texts done and of all (None: unknown).
         """
         from .predict import classify
@@ -378,8 +379,8 @@ class Model(Handle):
 
     @named
     def embed(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
-              output: Optional[str] = None, program: Optional[str] = None, max_length: int = 0, batch_size: int = 64,
-              progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
+              output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
+              batch_size: int = 64, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts, width]: the model's sentence embedding or pooled output, or else the mean of its last hidden states.
 
         `normalise`: scaled to length 1. `prompt`: name of a prompt of the model to put in front of each text; default:
@@ -393,7 +394,7 @@ class Model(Handle):
 
     @named
     def embed_iter(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
-                   output: Optional[str] = None, program: Optional[str] = None, max_length: int = 0,
+                   output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
                    batch_size: int = 64, progress: "Progress" = None,
                    workers: Union[int, Threads] = 1) -> Iterator[np.ndarray]:
         """The rows of `embed` one by one, in constant memory: reads 16 batches of texts ahead, and keeps no results."""
@@ -404,7 +405,7 @@ class Model(Handle):
     @named
     def similarity(self, a: "Union[Texts, np.ndarray]", b: "Union[None, Texts, np.ndarray]" = None, *,
                    measure: Optional[str] = None, prompt: Optional[str] = None, output: Optional[str] = None,
-                   program: Optional[str] = None, max_length: int = 0, batch_size: int = 64,
+                   program: Optional[str] = None, max_length: Optional[int] = None, batch_size: int = 64,
                    progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts of a, texts of b] How similar texts are; without `b`: texts of `a` to each other. More is more
         similar. Texts may be given as their embeddings, an array [texts, width].
@@ -420,8 +421,8 @@ class Model(Handle):
     @named
     def search(self, queries: "Union[Texts, np.ndarray]", texts: "Union[Texts, np.ndarray]", *, top: int = 10,
                measure: Optional[str] = None, query_prompt: Optional[str] = None, prompt: Optional[str] = None,
-               output: Optional[str] = None, program: Optional[str] = None, max_length: int = 0, batch_size: int = 64,
-               progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
+               output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
+               batch_size: int = 64, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
         """The `top` most similar texts for each query, the best first: a list of Hits for one query, a list of such
         lists for several. `texts` may be their embeddings, which are worth keeping for many searches.
 
@@ -434,15 +435,16 @@ class Model(Handle):
             progress=progress, workers=workers))
 
     @named
-    def explain(self, text: "Text", *, top: Optional[int] = None, program: Optional[str] = None, max_length: int = 0,
-                wrapped: bool = False, workers: Union[int, Threads] = 1) -> "Explanation":
+    def explain(self, text: "Text", *, top: Optional[int] = None, program: Optional[str] = None,
+                max_length: Optional[int] = None, wrapped: bool = False,
+                workers: Union[int, Threads] = 1) -> "Explanation":
         """The classes of a text, and the attention weights of its sentences and words, for models whose metadata names
         the attention that explains them (explain.SPACE). Notebooks show the text with its words marked."""
         from .explain import explain
         return explain(self, text, top, program, max_length, wrapped, workers)
 
     @named
-    def generate(self, texts: Any, *, max_tokens: int = 0, sampling: "Optional[Sampling]" = None,
+    def generate(self, texts: Any, *, max_tokens: Optional[int] = None, sampling: "Optional[Sampling]" = None,
                  stop_ids: Optional[Sequence[int]] = None, temperature: Optional[float] = None,
                  top_k: Optional[int] = None, top_p: Optional[float] = None, min_p: Optional[float] = None,
                  repetition_penalty: Optional[float] = None, presence_penalty: Optional[float] = None,

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import math
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
@@ -19,15 +20,17 @@ from .text import Encoding, warned
 
 @dataclasses.dataclass(frozen=True)
 class Class:
-    """A class of a text. Models of a single number or of numbers (regression) have no probability."""
+    """A class of a text. Models of a single number or of numbers (regression) have no probability: `score` has the
+    number as the original presents it, for example a relevance from 0 to 1."""
 
     label: str
     probability: Optional[float]
     logit: float
     index: int
+    score: float  #: The probability, or the number.
 
 
-def encode_for(model: Model, program: Program, texts: Texts, max_length: int = 0,
+def encode_for(model: Model, program: Program, texts: Texts, max_length: Optional[int] = None,
                wrapped: bool = False) -> List[Encoding]:
     """Encodings of texts in the form that a program reads: at once, or sentence by sentence."""
     encode = Encoder(model, program, max_length, wrapped)
@@ -35,9 +38,9 @@ def encode_for(model: Model, program: Program, texts: Texts, max_length: int = 0
 
 
 @named
-def run_texts(model: Model, texts: Texts, program: Optional[str] = None, *, max_length: int = 0, wrapped: bool = False,
-              keep: Iterable[str] = (), taps: Iterable[Union[str, Tap]] = (), workers: Union[int, Threads] = 1,
-              tile_rows: int = 0) -> Result:
+def run_texts(model: Model, texts: Texts, program: Optional[str] = None, *, max_length: Optional[int] = None,
+              wrapped: bool = False, keep: Iterable[str] = (), taps: Iterable[Union[str, Tap]] = (),
+              workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
     """Runs a program once over texts, or Encodings of them. `max_length`: longer texts are truncated, with a warning;
     `wrapped`: line ends of documents are line wraps; other parameters: as for `Model.run`."""
     about = model.program(program)
@@ -79,7 +82,7 @@ class _Runs:
 
 
 def _each_window(model: Model, texts: Texts, name: str, read: Callable[[Session], Any], program: Optional[str],
-                 max_length: int, wrapped: bool, prompt: str, batch_size: int, progress: Progress,
+                 max_length: Optional[int], wrapped: bool, prompt: str, batch_size: int, progress: Progress,
                  workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
     """For each window of the texts what `read` returns for each text."""
     about = model.program(program)
@@ -108,25 +111,35 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 def classes_of(model: Model, logits: np.ndarray, top: Optional[int]) -> List[Class]:
     kind = model.metadata.get("problem_type")
     if len(logits) == 1 or kind == "regression":
-        return [Class(model.label(i), None, float(logit), i) for i, logit in enumerate(logits)]
+        sigmoid = len(logits) == 1 and model.metadata.get("score_activation") == "sigmoid"
+        return [Class(model.label(i), None, logit, i, 1 / (1 + math.exp(-logit)) if sigmoid else logit)
+                for i, logit in enumerate(logits.tolist())]
     shares = 1 / (1 + np.exp(-logits.astype(np.float64))) if kind == "multi_label_classification" else _softmax(logits)
     order = np.argsort(-shares, kind="stable")[:top]
-    return [Class(model.label(int(i)), float(shares[i]), float(logits[i]), int(i)) for i in order]
+    return [Class(model.label(int(i)), float(shares[i]), float(logits[i]), int(i), float(shares[i])) for i in order]
 
 
-def logits_of(session: Session) -> np.ndarray:
-    value = session.value("logits")
-    if session.model.spaces[value.space].parent is not None:
-        raise Error(f"{session.model.name}: the program has no output for a text as a whole", _c.FOVEA_E_NAME)
-    return session.output("logits")
+def has_classes(model: Model, program: Program) -> None:
+    """An Error if a program has no scores of classes of a text."""
+    logits = program.outputs.get("logits")
+    if logits is None:
+        raise Error(f"{model.name}: program '{program.name}' has no value 'logits', the scores of classes; its outputs "
+                    f"are: {', '.join(program.outputs)}", _c.FOVEA_E_NAME)
+    if model.spaces[logits.space].parent is not None:
+        raise Error(f"{model.name}: the program has no output for a text as a whole: it has scores for each "
+                    "token, which run_texts() returns", _c.FOVEA_E_NAME)
 
 
-def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: int, wrapped: bool,
-             batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
+def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: Optional[int],
+             wrapped: bool, batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
+    has_classes(model, model.program(program))
     found: List[List[Class]] = []
-    for _, rows in _each_window(model, texts, "classify", lambda session: [
-            classes_of(model, row, top) for row in logits_of(session)], program, max_length, wrapped, "", batch_size,
-            progress, workers):
+
+    def read(session: Session) -> List[List[Class]]:
+        return [classes_of(model, row, top) for row in session.output("logits")]
+
+    for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, "", batch_size, progress,
+                                workers):
         found += rows
     if not found:
         raise Error("a text or a list of texts is needed; the list is empty")
@@ -180,6 +193,10 @@ def _chosen_output(model: Model, program: Program, output: Optional[str]) -> Tup
             raise Error(f"{model.name}: '{output}' is not an output; there are: {', '.join(program.outputs)}",
                         _c.FOVEA_E_NAME)
         return value.name, model.spaces[value.space].parent is None
+    if model.metadata.get("task") in ("causal-lm", "seq2seq-lm"):
+        raise Error(f"{model.name}: it generates text (task {model.metadata['task']}), and has no embeddings; output= "
+                    "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, "
+                    "converts it to a model of its hidden states", _c.FOVEA_E_NAME)
     name, per_text = embedding_of(model, program)
     if not per_text:
         announce(model, f"the model has no embedding of a text: the mean of the rows of '{name}' is used; "
@@ -198,7 +215,7 @@ def _means(rows: Ragged) -> np.ndarray:
 
 
 def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[str], output: Optional[str],
-                  program: Optional[str], max_length: int, batch_size: int, progress: Progress,
+                  program: Optional[str], max_length: Optional[int], batch_size: int, progress: Progress,
                   workers: Union[int, Threads]) -> Iterator[np.ndarray]:
     """[texts of a window, width] for each window."""
     about = model.program(program)

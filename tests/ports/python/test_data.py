@@ -18,6 +18,7 @@ import numpy as np
 
 import fovea
 from fovea import _interrupt, similar, status
+from fovea.predict import classes_of
 from support import FOLDER, ROOT, blob, command
 
 TEXTS = ["a text editor for programmers", "library for reading png files, with headers", "x",
@@ -261,6 +262,23 @@ class Announced(Data):
                                    [part.mean(axis=0) for part in states], rtol=1e-5, atol=1e-6)
         with fovea.Model(blob("package-writer")) as model:
             self.assertGreater(model.defaults["max_tokens"], 0)
+            with mock.patch.dict(model.metadata, task="causal-lm"):
+                self.refused("it generates text .*fovea convert --task embedding", model.embed, TEXTS)
+            self.refused("max_tokens: -1 does not fit", model.generate, "P", max_tokens=-1)
+            self.refused("as a whole: it has scores for each token", model.classify, TEXTS)
+        self.refused("no value 'logits', the scores of classes; its outputs are: last_hidden", self.model.classify,
+                     TEXTS)
+
+    def test_scores(self):
+        """A model of one number: the number, or its sigmoid where the original returns that."""
+        with fovea.Model(blob("package-section")) as model:
+            one, = classes_of(model, np.array([0.5], np.float32), None)
+            self.assertEqual((one.probability, one.logit, one.score), (None, 0.5, 0.5))
+            with mock.patch.dict(model.metadata, score_activation="sigmoid"):
+                one, = classes_of(model, np.array([0.5], np.float32), None)
+            self.assertEqual((one.logit, round(one.score, 6)), (0.5, 0.622459))
+            best = model.classify(TEXTS[0])[0][0]
+            self.assertEqual(best.score, best.probability)
 
 
 class Similar(Data):

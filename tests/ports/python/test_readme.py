@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import fovea
 from support import FOLDER, ROOT, blob
 
 README = ROOT / "ports" / "python" / "README.md"
@@ -21,17 +22,18 @@ class Examples(unittest.TestCase):
         for name, model in MODELS.items():
             shutil.copyfile(blob(*model), folder / name)
         (folder / "lines.txt").write_text("a line\nanother one\n", encoding="utf-8")
+        package = str(pathlib.Path(fovea.__file__).parents[1])
+        settings = {**os.environ, "PYTHONPATH": package, "PYTHONIOENCODING": "utf-8"}
         examples = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
         self.assertGreater(len(examples), 3)
         for example in examples:
             done = subprocess.run([sys.executable, "-W", "error", "-"], input=example, capture_output=True, text=True,
-                                  cwd=folder, encoding="utf-8", env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+                                  cwd=folder, encoding="utf-8", env=settings)
             self.assertEqual(done.returncode, 0, f"{example}\n{done.stderr}")
             self.assertTrue(done.stdout)
 
     def test_names(self):
         """Files that the README names exist, and so do the names of the package."""
-        import fovea
         text = README.read_text(encoding="utf-8")
         for file in re.findall(r"`([\w/]+\.py)`", text):
             self.assertTrue((README.parent / file).exists(), file)
