@@ -22,8 +22,7 @@ Texts = Union[Text, Encoding, Iterable[Item]]
 #: True: a line on stderr. A function: called with the number of texts that are done, and of all (None: not known).
 Progress = Union[None, bool, Callable[[int, Optional[int]], Any]]
 
-BATCH_SIZE = 64  # texts of a run
-_BATCH_TOKENS = 4096  # ... and tokens, unless one text has more: memory grows with them, speed does not
+_BATCH_TOKENS = 4096  # in one run, unless one text has more: memory grows with them, speed does not
 _WINDOW = 16  # batches that are sorted together
 
 

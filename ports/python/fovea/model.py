@@ -30,7 +30,7 @@ ROLES = {_c.FOVEA_ROLE_INTERNAL: "internal", _c.FOVEA_ROLE_INPUT: "input", _c.FO
 BACKENDS = {"default": _c.FOVEA_BACKEND_DEFAULT, "highway": _c.FOVEA_BACKEND_HIGHWAY,
             "xnnpack": _c.FOVEA_BACKEND_XNNPACK}
 
-
+BATCH_SIZE = 64  # texts of a run
 _HEADER_BYTES = 64  # contains the blob's size and checksum
 
 
@@ -306,7 +306,7 @@ class Model(Handle):
         """Choices that the functions below make where the caller makes none."""
         found: Dict[str, Any] = {"workers": 1}
         if self.info["has_text"]:
-            found["batch_size"] = 64
+            found["batch_size"] = BATCH_SIZE
             found["max_length"] = self.tokenizer.max_length or "no limit"
         prompt = self.metadata.get("default_prompt")
         if prompt:
@@ -363,7 +363,7 @@ class Model(Handle):
 
     @named
     def classify(self, texts: "Texts", *, top: Optional[int] = None, program: Optional[str] = None,
-                 max_length: Optional[int] = None, wrapped: bool = False, batch_size: int = 64,
+                 max_length: Optional[int] = None, wrapped: bool = False, batch_size: int = BATCH_SIZE,
                  progress: "Progress" = None, workers: Union[int, Threads] = 1) -> "List[List[Class]]":
         """For each text its classes, the most probable first.
 
@@ -380,7 +380,8 @@ class Model(Handle):
     @named
     def embed(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
               output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-              batch_size: int = 64, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
+              batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+              workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts, width]: the model's sentence embedding or pooled output, or else the mean of its last hidden states.
 
         `normalise`: scaled to length 1. `prompt`: name of a prompt of the model to put in front of each text; default:
@@ -395,7 +396,7 @@ class Model(Handle):
     @named
     def embed_iter(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
                    output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-                   batch_size: int = 64, progress: "Progress" = None,
+                   batch_size: int = BATCH_SIZE, progress: "Progress" = None,
                    workers: Union[int, Threads] = 1) -> Iterator[np.ndarray]:
         """The rows of `embed` one by one, in constant memory: reads 16 batches of texts ahead, and keeps no results."""
         from .predict import embed_iter
@@ -405,7 +406,7 @@ class Model(Handle):
     @named
     def similarity(self, a: "Union[Texts, np.ndarray]", b: "Union[None, Texts, np.ndarray]" = None, *,
                    measure: Optional[str] = None, prompt: Optional[str] = None, output: Optional[str] = None,
-                   program: Optional[str] = None, max_length: Optional[int] = None, batch_size: int = 64,
+                   program: Optional[str] = None, max_length: Optional[int] = None, batch_size: int = BATCH_SIZE,
                    progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts of a, texts of b] How similar texts are; without `b`: texts of `a` to each other. More is more
         similar. Texts may be given as their embeddings, an array [texts, width].
@@ -422,7 +423,7 @@ class Model(Handle):
     def search(self, queries: "Union[Texts, np.ndarray]", texts: "Union[Texts, np.ndarray]", *, top: int = 10,
                measure: Optional[str] = None, query_prompt: Optional[str] = None, prompt: Optional[str] = None,
                output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-               batch_size: int = 64, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
+               batch_size: int = BATCH_SIZE, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
         """The `top` most similar texts for each query, the best first: a list of Hits for one query, a list of such
         lists for several. `texts` may be their embeddings, which are worth keeping for many searches.
 

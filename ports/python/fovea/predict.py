@@ -10,8 +10,8 @@ import numpy as np
 from . import _c
 from ._library import Error, Threads
 from ._notices import DefaultWarning, named, warn
-from ._texts import (BATCH_SIZE, Encoder, Progress, Reporter, Texts, Window, checked_batch_size, items_of, joined,
-                     list_of, windows)
+from ._texts import (Encoder, Progress, Reporter, Texts, Window, checked_batch_size, items_of, joined, list_of,
+                     windows)
 from .batch import Batch, Ragged, Result, run
 from .model import Model, Program
 from .session import Session, Tap, threads_of
@@ -148,7 +148,7 @@ def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[s
 
 # ---- Embeddings ----
 
-def _prompt_of(model: Model, texts: Texts, name: Optional[str]) -> str:
+def _prompt_of(model: Model, name: Optional[str]) -> str:
     """The prompt of this name, or the model's default prompt, which is announced once."""
     default = model.metadata.get("default_prompt", "")
     chosen = default if name is None else name
@@ -219,7 +219,7 @@ def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[
                   workers: Union[int, Threads]) -> Iterator[np.ndarray]:
     """[texts of a window, width] for each window."""
     about = model.program(program)
-    before = _prompt_of(model, texts, prompt)
+    before = _prompt_of(model, prompt)
     name, per_text = _chosen_output(model, about, output)
 
     def read(session: Session) -> np.ndarray:
@@ -257,6 +257,3 @@ def embed_iter(model: Model, texts: Texts, **options: Any) -> Iterator[np.ndarra
     for rows in embed_windows(model, texts, **options):
         for row in rows:
             yield row.copy()  # the window's other rows are not kept
-
-
-__all__ = ["BATCH_SIZE", "Class", "classify", "embed", "embed_iter", "run_texts"]

@@ -205,10 +205,14 @@ def warned(encodings: Sequence[Encoding], first: int = 0) -> Sequence[Encoding]:
     cut = [i for i, one in enumerate(encodings) if one.dropped or one.dropped_sentences]
     if cut:
         one = encodings[cut[0]]
-        sentences = f"{one.dropped_sentences} sentences and " if one.dropped_sentences else ""
+        read, sentences = [f"{len(one)} of {len(one) + one.dropped} tokens"] if one.dropped else [], ""
+        if one.dropped_sentences:
+            count = 0 if one.sentences is None else len(one.sentences)
+            read.append(f"{count} of {count + one.dropped_sentences} sentences")
+            sentences = f"{one.dropped_sentences} sentences and "
         which = "a text" if len(encodings) == 1 and not first else f"texts[{first + cut[0]}]"
         more = f"; {len(cut) - 1} more of {len(encodings)} texts are truncated" if len(cut) > 1 else ""
-        warn(f"{which} is longer than the model reads: {len(one)} of {len(one) + one.dropped} tokens are read; "
+        warn(f"{which} is longer than the model reads: {' and '.join(read)} are read; "
              f"left out: {sentences}{one.dropped} tokens{more}", TruncationWarning)
     return encodings
 

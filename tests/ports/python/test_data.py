@@ -240,6 +240,11 @@ class Announced(Data):
                                        r"3002 tokens are read; left out: 2874 tokens; 1 more of 4 texts") as caught:
                 function(["a", "b", LONG, LONG])
             self.assertEqual(caught.filename, __file__)  # the line of the caller
+        with fovea.Model(blob("package-section-hierarchical")) as model:
+            most = model.spaces["sentences"].max_segment_rows
+            words = rf": {most} of {most + 5} sentences are read; left out: 5 sentences and 0 tokens"
+            with self.assertWarnsRegex(fovea.TruncationWarning, words):
+                model.classify("A text. " * (most + 5))
         with warnings.catch_warnings():
             warnings.simplefilter("error", fovea.TruncationWarning)
             self.assertRaises(fovea.TruncationWarning, self.model.embed, LONG)
