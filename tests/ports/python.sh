@@ -14,11 +14,15 @@ export FOVEA_COMMAND="$build/fovea" FOVEA_LIBRARY_DIR="$build" PYTHONDONTWRITEBY
 PYTHONPATH=$package "$python" -W error -m unittest discover -s "$here/python" -p "test_*.py"
 
 if ! "$python" -m pip --version >/dev/null 2>&1; then echo "SKIPPED: no pip (python3-pip)"; exit 77; fi
-target=$build/tests/ports/pip
-rm -rf "$target"
+target=$build/tests/ports/pip wheels=$build/tests/ports/wheels
+rm -rf "$target" "$wheels"
 root=$(cd "$here/../.." && pwd)
 FOVEA_LIBRARY_DIR=${build#"$root"/}  # relative to the repository, as its README has it
-"$python" -m pip install --quiet --no-index --no-deps --no-cache-dir --target "$target" "$package"
+"$python" -m pip wheel --quiet --no-index --no-deps --no-cache-dir --wheel-dir "$wheels" "$package"
+wheel=$(ls "$wheels"/*.whl)
+tag=$("$python" "$package/platform_tag.py" "$build/runtime/libfovea.so" "$build/ports/libfovea_port.so" 2>/dev/null)
+case $wheel in *-py3-none-"$tag".whl) ;; *) echo "$wheel is not for $tag"; exit 1 ;; esac
+"$python" -m pip install --quiet --no-index --no-deps --no-cache-dir --target "$target" "$wheel"  # refuses other tags
 unset FOVEA_LIBRARY_DIR
 cd "$target"
 PYTHONPATH=$target "$python" - "$here/../../tools/train/package-section-hierarchical.fovea" <<'END'

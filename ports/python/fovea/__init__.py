@@ -7,15 +7,19 @@
 """
 
 from ._library import Error, Threads
+from ._notices import DefaultWarning, OptionError, TruncationWarning
 from .batch import Ragged, Result
+from .explain import Explanation, Sentence, Word
 from .generate import Generated, Generation, Generator, Sampling
 from .model import SIMD_TARGET, VERSION, Model, Program, Space, Step, Tensor, Value
 from .predict import Class, run_texts
 from .session import AttentionMap, Session, Tap
+from .similar import Hit
 from .text import CutWarning, Encoding, Tokenizer
 from . import _c as status
 
 __version__ = VERSION
-__all__ = ["AttentionMap", "Class", "CutWarning", "Encoding", "Error", "Generated", "Generation", "Generator", "Model",
-           "Program", "Ragged", "Result", "SIMD_TARGET", "Sampling", "Session", "Space", "Step", "Tap", "Tensor",
-           "Threads", "Tokenizer", "VERSION", "Value", "run_texts", "status"]
+__all__ = ["AttentionMap", "Class", "CutWarning", "DefaultWarning", "Encoding", "Error", "Explanation", "Generated",
+           "Generation", "Generator", "Hit", "Model", "OptionError", "Program", "Ragged", "Result", "SIMD_TARGET",
+           "Sampling", "Sentence", "Session", "Space", "Step", "Tap", "Tensor", "Threads", "Tokenizer",
+           "TruncationWarning", "VERSION", "Value", "Word", "run_texts", "status"]

@@ -2,10 +2,11 @@
 
 import contextlib
 import ctypes
+import operator
 import os
 import pathlib
 import threading
-from typing import Any, Iterable, Iterator, List, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Type
 
 import numpy as np
 
@@ -72,6 +73,8 @@ def call(function: str, *arguments: Any, doing: str = "") -> None:
         return
     name = library.fovea_status_name(status).decode()
     text = error.text.decode() if error.text else name
+    if status == _c.FOVEA_E_UTF8:
+        text += f", from byte {error.index}"
     numbers = f", expected {error.expected}, found {error.found}" if error.expected or error.found else ""
     raise Error(f"{doing}: {text}{numbers} ({name})" if doing else f"{text}{numbers} ({name})", status, error.expected,
                 error.found, error.index, error.tensor)
@@ -89,9 +92,13 @@ _WHOLE = (ctypes.c_int32, ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64)
 
 
 def fitting(number: Any, ctype: type, what: str) -> Any:
-    """The number, if it fits a C integer of this type: ctypes would truncate it to its low bits."""
+    """The number, if it fits a C integer of this type: ctypes would truncate it to its low bits, and refuses numpy's
+    integers."""
+    if ctype not in _WHOLE or number is None:
+        return number
     try:
-        if ctype not in _WHOLE or number is None or ctype(number).value == number:
+        number = operator.index(number)
+        if ctype(number).value == number:
             return number
     except TypeError:
         raise Error(f"{what}: a whole number is needed, not {number!r}", _c.FOVEA_E_OPTION) from None
@@ -100,9 +107,9 @@ def fitting(number: Any, ctype: type, what: str) -> Any:
                 _c.FOVEA_E_OPTION)
 
 
-def sized(struct: type, **fields: Any) -> Any:
+def sized(struct: Type[ctypes.Structure], **fields: Any) -> Any:
     """A struct with its struct_size and these fields."""
-    types = dict(struct._fields_)
+    types: Dict[str, Any] = dict(struct._fields_)  # type: ignore[arg-type]
     made = struct(**{name: fitting(value, types[name], name) for name, value in fields.items()})
     made.struct_size = ctypes.sizeof(struct)
     return made
@@ -223,6 +230,7 @@ class Threads(Handle):
     def __init__(self, count: int):
         if port is None:
             raise Error("libfovea_port is missing: sessions have one worker", _c.FOVEA_E_BUILD)
+        count = fitting(count, ctypes.c_uint32, "workers")
         if not 1 <= count <= 64:
             raise Error(f"{count} workers: 1 to 64 are possible", _c.FOVEA_E_OPTION)
         self._turn = threading.RLock()
@@ -232,6 +240,9 @@ class Threads(Handle):
             raise Error(f"cannot start {count} threads", _c.FOVEA_E_MEMORY)
         self._address = Address.of(started, [])
         self.count: int = port.fovea_port_count(self._address)
+
+    def __repr__(self) -> str:
+        return f"<fovea.Threads {'closed' if self.closed else self.count}>"
 
     @property
     def address(self) -> Address:

@@ -1,14 +1,16 @@
 """One run over a batch, in a session of exactly its size."""
 
 import dataclasses
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _c
 from ._library import Error, Threads
+from ._notices import named
 from .model import Model, Program, Value
 from .session import AttentionMap, Session, Tap, checked_rows
+from .text import Encoding
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,6 +31,9 @@ class Ragged:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<fovea.Ragged: {len(self)} segments, values {self.values.dtype}{list(self.values.shape)}>"
 
     def __getitem__(self, index: int) -> np.ndarray:
         if not -len(self) <= index < len(self):
@@ -51,9 +56,20 @@ class Result(Mapping):
     def __init__(self, session: Session, names: Iterable[str]):
         self.session = session
         self._names = list(names)
+        self.encodings: Optional[List[Encoding]] = None  #: What `run_texts` read.
 
     def __copy__(self) -> "Result":
-        return type(self)(self.session, self._names)
+        copied = type(self)(self.session, self._names)
+        copied.encodings = self.encodings
+        return copied
+
+    def __repr__(self) -> str:
+        if self.session.closed:
+            return "<fovea.Result, closed>"
+        lines = [f"  {name}: {rows!r}" if isinstance(rows, Ragged) else f"  {name}: {rows.dtype}{list(rows.shape)}"
+                 for name, rows in self.items()]
+        maps = f"\n  attention maps: {', '.join(tap.step for tap in self.session.taps)}" if self.session.taps else ""
+        return "\n".join(["<fovea.Result", *lines]) + maps + ">"
 
     def __getstate__(self) -> Any:
         raise TypeError("Result objects cannot be pickled or copied deeply, because they view a session's memory: "
@@ -73,8 +89,12 @@ class Result(Mapping):
         return len(self._names)
 
     def attention_map(self, name: Union[int, str] = 0) -> AttentionMap:
-        """The attention map that a tap recorded."""
-        return self.session.attention_map(name)
+        """The attention map that a tap recorded. Notebooks draw it."""
+        recorded = self.session.attention_map(name)
+        if self.encodings is None or any(one.sentences is not None for one in self.encodings):
+            return recorded
+        pieces = self.session.model.tokenizer.pieces
+        return dataclasses.replace(recorded, labels=[pieces(one.ids) for one in self.encodings])
 
 
 class Batch:
@@ -126,9 +146,10 @@ class Batch:
             raise Error(f"space '{space}': the model has {longest} rows in each segment", _c.FOVEA_E_LENGTH, longest)
         parent, rows = self.model.spaces[info.parent], [len(lengths)]
         if parent.parent is not None:
-            if parent.is_input or len(lengths) % parent.max_segment_rows != 0:
+            each = parent.max_segment_rows
+            if parent.is_input or each is None or len(lengths) % each != 0:
                 raise Error(f"space '{space}' is nested too deep")
-            rows = [parent.max_segment_rows] * (len(lengths) // parent.max_segment_rows)
+            rows = [each] * (len(lengths) // each)
         self._add_segments(info.parent, rows)
 
     def _add_defaults(self, lengths: Mapping[str, List[int]]) -> None:
@@ -141,7 +162,7 @@ class Batch:
                 raise Error(f"input '{name}' of program '{self.program.name}' is not given", _c.FOVEA_E_NAME)
             self.rows[name] = np.full((sum(lengths[value.space]), value.width), int(default), np.int32)
 
-    def limits(self) -> Dict[str, tuple]:
+    def limits(self) -> Dict[str, Tuple[int, int]]:
         """Limits that fit exactly this batch."""
         limits = {}
         for space, lengths in self.segments.items():
@@ -165,9 +186,10 @@ class Batch:
             session.write(name, rows)
 
 
+@named
 def run(model: Model, inputs: Mapping[str, Any], program: Optional[str] = None, *,
-        segments: Optional[Mapping[str, Sequence[int]]] = None, keep: Iterable[str] = (), taps: Iterable[Any] = (),
-        workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
+        segments: Optional[Mapping[str, Sequence[int]]] = None, keep: Iterable[str] = (),
+        taps: Iterable[Union[str, Tap]] = (), workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
     """Runs a program once.
 
     `inputs`: for each input a list with an array for each text (or image, ...), a Ragged, or one array if the space

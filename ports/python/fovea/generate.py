@@ -3,22 +3,24 @@
 import contextlib
 import ctypes
 import dataclasses
-import warnings
-from typing import Any, Iterator, List, Optional, Sequence, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _c
-from ._library import Address, Blocks, Error, Handle, Threads, call, sized, written_text
+from ._library import Address, Blocks, Error, Handle, Threads, call, fitting, sized, written_text
+from ._notices import TruncationWarning, named, named_fields, warn
+from ._texts import list_of
 from .model import Model, Program
 from .predict import encode_for, run_texts
 from .session import Session
-from .text import CutWarning, Encoding, _ids
+from .text import Encoding, _ids
 
 _USUAL_NEW_TOKENS = 512  # if neither the caller nor the model limits them
 _PROMPT_ROWS = 512  # prefill: most rows of a prompt per run
 
 
+@named_fields
 @dataclasses.dataclass(frozen=True)
 class Sampling:
     """How tokens are chosen; by default greedily, the highest score. See include/fovea/generate.h."""
@@ -94,10 +96,11 @@ class Generator(Handle):
     _called = "this generator is"
     _instead = "copy or pickle the model and generate with that; `tokens` and `texts` are plain lists"
 
+    @named
     def __init__(self, decode: Session, encode: Optional[Session] = None, *, sampling: Sampling = Sampling(),
-                 prompts: Optional[Sequence[Sequence[int]]] = None, max_tokens: int = 0,
+                 prompts: Optional[Sequence[Any]] = None, max_tokens: int = 0,
                  stop_ids: Optional[Sequence[int]] = None):
-        self._sessions = (decode, encode)
+        self._sessions: Tuple[Optional[Session], ...] = (decode, encode)
         self._model = decode.model
         rules = sampling.struct()
         options = sized(_c.fovea_generate_options, decode=decode.address, max_tokens=max_tokens,
@@ -123,8 +126,12 @@ class Generator(Handle):
         if prompts is not None:
             self._set_prompts(prompts)
         self._left = 1
-        scores = decode.value(self._model.metadata.get("generate.scores", "logits")) if prompts is None else None
-        count = len(prompts) if prompts is not None else int(decode.offsets(scores.space)[-1])
+        self._next_rows = len(self._prompt) if prompts is not None else 1
+        if prompts is not None:
+            count = len(prompts)
+        else:
+            scores = decode.value(self._model.metadata.get("generate.scores", "logits"))
+            count = int(decode.offsets(scores.space)[-1])
         self.tokens: List[List[int]] = [[] for _ in range(count)]
         self.texts: List[str] = [""] * count
         has_text = self._model.info["has_text"]
@@ -132,7 +139,7 @@ class Generator(Handle):
         self._streams = [_Stream(self._model, after[i]) if has_text else None for i in range(count)]
         self._most = max_tokens or _listed_most(self._model)
 
-    def _set_prompts(self, prompts: Sequence[Sequence[int]]) -> None:
+    def _set_prompts(self, prompts: Sequence[Any]) -> None:
         rows = [_ids(prompt) for prompt in prompts]
         self._prompt = np.concatenate(rows) if rows else np.empty(0, np.int32)  # read by the first step
         self._lengths = np.array([len(row) for row in rows], np.uint32)
@@ -162,18 +169,23 @@ class Generator(Handle):
         with contextlib.ExitStack() as used:
             for session in filter(None, self._sessions):
                 used.enter_context(session.running())
-            call("fovea_generate_next", address, None if taken is None else taken.ctypes.data, ctypes.byref(made),
-                 doing="generate")
-        self._left = made.left
+            decode = self._sessions[0]
+            assert decode is not None
+            decode.compute(self._next_rows, "fovea_generate_next", address,
+                           None if taken is None else taken.ctypes.data, ctypes.byref(made), doing="generate")
+        self._left, self._next_rows = made.left, made.texts
 
-        def array(at: Optional[int], dtype: Any, *shape: int) -> Optional[np.ndarray]:
-            return self._blocks.array(at, dtype, shape).copy() if at else None
+        def array(at: Optional[int], dtype: Any, *shape: int) -> np.ndarray:
+            return self._blocks.array(at, dtype, shape).copy()
+
+        def wanted(at: Optional[int], dtype: Any, *shape: int) -> Optional[np.ndarray]:
+            return array(at, dtype, *shape) if at else None
 
         tokens, ended = array(made.tokens, np.int32, made.texts), array(made.ended, np.uint8, made.texts).astype(bool)
         tops = (made.texts, made.top_count)
         return Generated(made.step, tokens, array(made.scores, np.float32, made.texts), ended,
-                         self._add(tokens, ended), array(made.logprobs, np.float32, made.texts),
-                         array(made.top_tokens, np.int32, *tops), array(made.top_logprobs, np.float32, *tops))
+                         self._add(tokens, ended), wanted(made.logprobs, np.float32, made.texts),
+                         wanted(made.top_tokens, np.int32, *tops), wanted(made.top_logprobs, np.float32, *tops))
 
     def _add(self, tokens: np.ndarray, ended: np.ndarray) -> List[str]:
         parts = []
@@ -187,11 +199,19 @@ class Generator(Handle):
                 if stream is not None and last:
                     part += stream.end()
                 if last and token not in self._stop_ids and (not self._most or len(self.tokens[i]) < self._most):
-                    warnings.warn(f"text {i} ends for lack of room after {len(self.tokens[i])} tokens", CutWarning,
-                                  stacklevel=4)
+                    warn(f"text {i} ends for lack of room after {len(self.tokens[i])} tokens: with its prompt it has "
+                         "all rows that its session has; max_tokens changes their number, up to what the model was "
+                         "trained for", TruncationWarning)
             self.texts[i] += part
             parts.append(part)
         return parts
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return f"<fovea.{type(self).__name__}, closed>"
+        done = sum(map(len, self.tokens))
+        return f"<fovea.{type(self).__name__}: {len(self.texts)} texts, {self._left if done else len(self.texts)} " \
+               f"unfinished, {done} tokens>"
 
     def finish(self) -> List[str]:
         """Runs all remaining steps. Returns the texts."""
@@ -217,7 +237,7 @@ def _listed_most(model: Model) -> int:
     return int(model.metadata.get("generate.max_tokens", model.metadata.get("generate.most", "0")) or 0)
 
 
-def _most_new(model: Model, max_tokens: int) -> int:
+def most_new(model: Model, max_tokens: int) -> int:
     return max_tokens or _listed_most(model) or _USUAL_NEW_TOKENS
 
 
@@ -225,7 +245,7 @@ def _kept_limits(model: Model, space: str, texts: int, new_tokens: int, context:
     """Limits of a decoder with a KV cache."""
     info = model.spaces[space]
     context = min(context, info.max_segment_rows or context)
-    limits = {space: max(texts, min(new_tokens, max(_PROMPT_ROWS, texts)))}
+    limits: Dict[str, Union[int, Tuple[int, int]]] = {space: max(texts, min(new_tokens, max(_PROMPT_ROWS, texts)))}
     if info.parent is not None:
         limits[info.parent] = texts
     for name, other in model.spaces.items():
@@ -261,56 +281,52 @@ def _decode_limits(model: Model, program: Program, encode: Session, batch_limits
     token = model.value(program, model.metadata.get("generate.token", "input_ids"))
     if token.space in limits:
         return limits  # the decoder has no KV cache
-    return {**_kept_limits(model, token.space, texts, texts, 1 + _most_new(model, max_tokens)), **limits}
+    return {**_kept_limits(model, token.space, texts, texts, 1 + most_new(model, max_tokens)), **limits}
 
 
-def _encodings(model: Model, program: Program, texts: Any) -> List[Encoding]:
-    if isinstance(texts, (str, bytes)) or all(isinstance(text, (str, bytes)) for text in texts):
+def _encodings(model: Model, program: Program, texts: List[Any]) -> List[Encoding]:
+    if all(isinstance(text, (str, bytes)) for text in texts):
         return encode_for(model, program, texts)
     rows = [_ids(text) for text in texts]
     empty = np.empty((0, 2), np.uint32)
     return [Encoding(row, np.zeros(len(row), np.int32), np.zeros(len(row), bool), empty, 0) for row in rows]
 
 
-def generate(model: Model, texts: Any, *, max_tokens: int = 0, sampling: Optional[Sampling] = None,
-             stop_ids: Optional[Sequence[int]] = None, workers: Union[int, Threads] = 1, **sampled: Any) -> Generation:
-    """Generates texts from texts (or lists of ids): a decoder's text for what the encoder reads or, without an encoder,
-    the continuations of the texts.
+def _listed(texts: Any) -> List[Any]:
+    """Texts or rows of ids."""
+    listed: List[Any] = list_of(texts)
+    for i, text in enumerate(listed):
+        if not isinstance(text, (str, bytes, list, tuple, range, np.ndarray)):
+            raise Error(f"texts[{i}]: a text or a list of ids is needed, not {type(text).__name__}")
+    return listed
 
-    `max_tokens` and `stop_ids`: by default the model's. `temperature`, `top_k`, `seed` and so on are fields of
-    Sampling. Iterate for the steps, or take `.finish()`:
 
-        for step in model.generate("Once", temperature=0.8, seed=1):
-            print(step.parts[0], end="", flush=True)
+def sampling_of(sampling: Optional[Sampling], fields: Dict[str, Any]) -> Sampling:
+    given = {name: value for name, value in fields.items() if value is not None}
+    if sampling is not None and given:
+        raise Error(f"give sampling or its fields, not both: {', '.join(given)}", _c.FOVEA_E_OPTION)
+    return sampling or Sampling(**given)
 
-    Beam search, speculative decoding, and forced first and last tokens are available in `fovea generate`.
-    """
-    if sampling is not None and sampled:
-        raise Error("give sampling or its fields, not both", _c.FOVEA_E_OPTION)
-    try:
-        rules = sampling or Sampling(**sampled)
-    except TypeError as error:
-        raise Error(f"generate: {error}", _c.FOVEA_E_OPTION) from None
-    if not texts:
-        raise Error("no text is given")
-    program = _decode_program(model)
+
+def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int],
+             stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
+    program, listed = _decode_program(model), _listed(texts)
+    most = int(fitting(max_tokens or 0, ctypes.c_uint32, "max_tokens"))
     encoder = model.programs.get(model.metadata.get("generate.encode", "encode"))
     if encoder is None:
-        return _continue(model, program, texts, rules, max_tokens, stop_ids, workers)
-    encodings = _encodings(model, encoder, texts)
+        return _continue(model, program, listed, rules, most, stop_ids, workers)
+    encodings = _encodings(model, encoder, listed)
     encode = run_texts(model, encodings, encoder.name, workers=workers).session
     linked = _linked(model, program)
-    limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), max_tokens)
+    limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), most)
     decode = Session(model, program.name, limits=limits, linked=linked, workers=encode.workers)
-    return Generation(decode, encode, sampling=rules, max_tokens=max_tokens, stop_ids=stop_ids)
+    return Generation(decode, encode, sampling=rules, max_tokens=most, stop_ids=stop_ids)
 
 
-def _continue(model: Model, program: Program, texts: Any, rules: Sampling, max_tokens: int,
+def _continue(model: Model, program: Program, texts: List[Any], rules: Sampling, max_tokens: int,
               stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
-    if isinstance(texts, (str, bytes)):
-        texts = [texts]
-    prompts = [model.tokenizer.encode(text, whole=True).ids if isinstance(text, (str, bytes)) else _ids(text)
-               for text in texts]
+    prompts = [model.tokenizer.encoded(text, whole=True, which=f"texts[{i}]").ids if isinstance(text, (str, bytes))
+               else _ids(text) for i, text in enumerate(texts)]
     longest = max(len(prompt) for prompt in prompts)
     space = model.value(program, model.metadata.get("generate.token", "input_ids")).space
     trained = _trained(model, space)
@@ -318,8 +334,8 @@ def _continue(model: Model, program: Program, texts: Any, rules: Sampling, max_t
         raise Error("a prompt is empty, and the tokenizer adds no token before a text", _c.FOVEA_E_LENGTH)
     if longest > trained:
         raise Error(f"a prompt has {longest} tokens, texts have {trained} at most: give a shorter one",
-                    _c.FOVEA_E_LENGTH)
-    context = min(trained, longest + _most_new(model, max_tokens))
+                    _c.FOVEA_E_LENGTH, trained, longest)
+    context = min(trained, longest + most_new(model, max_tokens))
     limits = _kept_limits(model, space, len(prompts), sum(map(len, prompts)), context)
     decode = Session(model, program.name, limits=limits, workers=workers)
     return Generation(decode, sampling=rules, prompts=prompts, max_tokens=max_tokens, stop_ids=stop_ids)

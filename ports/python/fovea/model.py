@@ -4,12 +4,22 @@ import ctypes
 import dataclasses
 import functools
 import os
-from typing import Any, Dict, Iterator, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import numpy as np
 
 from . import _c
-from ._library import Address, Blocks, Error, Handle, aligned, call, library, look, sized, text_of
+from ._library import Address, Blocks, Error, Handle, Threads, aligned, call, library, look, sized, text_of
+from ._notices import named
+
+if TYPE_CHECKING:  # these modules import this one
+    from ._texts import Progress, Texts
+    from .batch import Result
+    from .explain import Explanation
+    from .generate import Generation, Sampling
+    from .predict import Class
+    from .session import Session, Tap
+    from .text import Text, Tokenizer
 
 #: The numpy type of each element type; types that numpy lacks are integers of their size.
 DTYPES = {_c.FOVEA_TYPE_F32: np.float32, _c.FOVEA_TYPE_F16: np.float16, _c.FOVEA_TYPE_I8: np.int8,
@@ -20,7 +30,7 @@ ROLES = {_c.FOVEA_ROLE_INTERNAL: "internal", _c.FOVEA_ROLE_INPUT: "input", _c.FO
 BACKENDS = {"default": _c.FOVEA_BACKEND_DEFAULT, "highway": _c.FOVEA_BACKEND_HIGHWAY,
             "xnnpack": _c.FOVEA_BACKEND_XNNPACK}
 
-
+BATCH_SIZE = 64  # texts of a run
 _HEADER_BYTES = 64  # contains the blob's size and checksum
 
 
@@ -133,6 +143,7 @@ class Model(Handle):
 
     _called = "this model is"
 
+    @named
     def __init__(self, source: Union[str, os.PathLike, bytes, bytearray, memoryview, np.ndarray], *,
                  backend: str = "default", verify: bool = True):
         self._open(source, backend, verify)
@@ -154,6 +165,7 @@ class Model(Handle):
         self._address = Address.of(handle.value, [self.blob, self._memory])
         path = os.path.abspath(source) if isinstance(source, (str, os.PathLike)) else None
         self._opened = {"source": path, "backend": backend, "verify": verify}
+        self._announced: Set[str] = set()  # warnings of defaults
 
     def close(self) -> None:
         super().close()
@@ -162,7 +174,7 @@ class Model(Handle):
     def __getstate__(self) -> Dict[str, Any]:
         """How to open it again, and attributes that a program has added."""
         self.address
-        blob, own = self.blob.blocks[0], ("_address", "_memory", "_opened", "blob")
+        blob, own = self.blob.blocks[0], ("_address", "_memory", "_opened", "_announced", "blob")
         found = {name: value for name, value in vars(self).items() if name not in own and
                  not isinstance(getattr(type(self), name, None), functools.cached_property)}
         opened = dict(self._opened)
@@ -179,7 +191,15 @@ class Model(Handle):
         vars(self).update(state["found"])
 
     def __repr__(self) -> str:
-        return f"<fovea.Model {self.name}{', closed' if self.closed else ''}>"
+        if self.closed:
+            return f"<fovea.Model {self.name}, closed>"
+        task = self.metadata.get("task", "no task stated")
+        programs, size = ", ".join(self.programs), self.info["blob_bytes"]
+        return f"<fovea.Model {self.name}: {task}, programs {programs}, {size} bytes>"
+
+    def _repr_html_(self) -> str:
+        from ._html import model_page
+        return repr(self) if self.closed else model_page(self)
 
     # ---- Looking inside ----
 
@@ -281,6 +301,24 @@ class Model(Handle):
                 data = self.blob.array(info.data, DTYPES[info.type], shape)
             yield Tensor(text_of(info.name), TYPE_NAMES[info.type], shape, data)
 
+    @functools.cached_property
+    def defaults(self) -> Dict[str, Any]:
+        """Choices that the functions below make where the caller makes none."""
+        found: Dict[str, Any] = {"workers": 1}
+        if self.info["has_text"]:
+            found["batch_size"] = BATCH_SIZE
+            found["max_length"] = self.tokenizer.max_length or "no limit"
+        prompt = self.metadata.get("default_prompt")
+        if prompt:
+            found["prompt"] = f"{prompt}: {self.metadata.get('prompt.' + prompt, '')!r}"
+        if "similarity" in self.metadata:
+            found["measure"] = self.metadata["similarity"]
+        if self.metadata.get("generate.decode", "decode") in self.programs:
+            from .generate import most_new
+            found["max_tokens"] = most_new(self, 0)
+            found["temperature"] = "0 (the best token of each step)"
+        return found
+
     def describe(self) -> str:
         """The first part of `fovea inspect`: programs with inputs and outputs."""
         lines = [f"{self.name}: {self.info['blob_bytes']} bytes, {self.info['backend']}"]
@@ -288,6 +326,7 @@ class Model(Handle):
             lines.append(f"program {program.name}, {len(program.steps)} steps in {program.phases} phases")
             for value in [*program.inputs.values(), *program.outputs.values()]:
                 lines.append(f"  {value.role:<7}{value.name:<24} {value.type} [{value.space}, {value.width}]")
+        lines += [f"default {name}: {value}" for name, value in self.defaults.items()]
         return "\n".join(lines)
 
     # ---- What it does; each module has the details. ----
@@ -298,25 +337,137 @@ class Model(Handle):
         from .text import Tokenizer
         return Tokenizer(self)
 
-    def session(self, program: Optional[str] = None, **options: Any) -> "Session":
+    @named
+    def session(self, program: Optional[str] = None, *, limits: "Mapping[str, Union[int, Tuple[int, int]]]" = {},
+                rows: int = 0, workers: Union[int, Threads] = 1, tile_rows: int = 0, keep: Iterable[str] = (),
+                taps: "Iterable[Tap]" = (), linked: Iterable[str] = (), cached_texts: int = 0,
+                cache_type: Optional[str] = None) -> "Session":
+        """A program with memory for a limited number of rows: see Session."""
         from .session import Session
-        return Session(self, program, **options)
+        return Session(self, program, limits=limits, rows=rows, workers=workers, tile_rows=tile_rows, keep=keep,
+                       taps=taps, linked=linked, cached_texts=cached_texts, cache_type=cache_type)
 
-    def run(self, inputs: Any, program: Optional[str] = None, **options: Any) -> "Result":
+    @named
+    def run(self, inputs: Mapping[str, Any], program: Optional[str] = None, *,
+            segments: Optional[Mapping[str, Sequence[int]]] = None, keep: Iterable[str] = (),
+            taps: "Iterable[Union[str, Tap]]" = (), workers: Union[int, Threads] = 1, tile_rows: int = 0) -> "Result":
+        """Runs a program once over arrays.
+
+        `inputs`: for each input a list with an array for each text (or image, ...), a Ragged, or one array if the
+        space has no parent or `segments` has its lengths; documents need `segments={"sentences": [2, 3]}` (sentences
+        of each). `keep`: values to read besides the outputs. `taps`: names of attention operations, or Taps.
+        """
         from .batch import run
-        return run(self, inputs, program, **options)
+        return run(self, inputs, program, segments=segments, keep=keep, taps=taps, workers=workers,
+                   tile_rows=tile_rows)
 
-    def classify(self, texts: Any, **options: Any) -> list:
+    @named
+    def classify(self, texts: "Texts", *, top: Optional[int] = None, program: Optional[str] = None,
+                 max_length: Optional[int] = None, wrapped: bool = False, batch_size: int = BATCH_SIZE,
+                 progress: "Progress" = None, workers: Union[int, Threads] = 1) -> "List[List[Class]]":
+        """For each text its classes, the most probable first.
+
+        `texts`: one text or any iterable of them: a list, a pandas Series, an array, a generator; a pair of texts is a
+        tuple. `top`: the number of classes; default: all. `max_length`: texts are truncated to this many tokens, with
+        a TruncationWarning; default: the model's limit. `wrapped`: line ends of documents are line wraps.
+        `batch_size`: the most texts of a run, which has at most 4096 tokens unless one text alone has more; results do
+        not depend on it.
+        `progress`: True for a line on stderr, or a function of the number of texts done and of all (None: unknown).
+        """
         from .predict import classify
-        return classify(self, texts, **options)
+        return classify(self, texts, top, program, max_length, wrapped, batch_size, progress, workers)
 
-    def embed(self, texts: Any, **options: Any) -> np.ndarray:
+    @named
+    def embed(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
+              output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
+              batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+              workers: Union[int, Threads] = 1) -> np.ndarray:
+        """[texts, width]: the model's sentence embedding or pooled output, or else the mean of its last hidden states.
+
+        `normalise`: scaled to length 1. `prompt`: name of a prompt of the model to put in front of each text; default:
+        the model's default prompt, if it has one; "": none. `output`: the output to use; if the rows are tokens, their
+        mean. Defaults that the model's publisher has not made explicit give a DefaultWarning. Other parameters: as for
+        `classify`.
+        """
         from .predict import embed
-        return embed(self, texts, **options)
+        return embed(self, texts, normalise=normalise, prompt=prompt, output=output, program=program,
+                     max_length=max_length, batch_size=batch_size, progress=progress, workers=workers)
 
-    def generate(self, texts: Any, **options: Any) -> "Generation":
-        from .generate import generate
-        return generate(self, texts, **options)
+    @named
+    def embed_iter(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
+                   output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
+                   batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+                   workers: Union[int, Threads] = 1) -> Iterator[np.ndarray]:
+        """The rows of `embed` one by one, in constant memory: reads 16 batches of texts ahead, and keeps no results."""
+        from .predict import embed_iter
+        return embed_iter(self, texts, normalise=normalise, prompt=prompt, output=output, program=program,
+                          max_length=max_length, batch_size=batch_size, progress=progress, workers=workers)
+
+    @named
+    def similarity(self, a: "Union[Texts, np.ndarray]", b: "Union[None, Texts, np.ndarray]" = None, *,
+                   measure: Optional[str] = None, prompt: Optional[str] = None, output: Optional[str] = None,
+                   program: Optional[str] = None, max_length: Optional[int] = None, batch_size: int = BATCH_SIZE,
+                   progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
+        """[texts of a, texts of b] How similar texts are; without `b`: texts of `a` to each other. More is more
+        similar. Texts may be given as their embeddings, an array [texts, width].
+
+        `measure`: "cosine", "dot", "euclidean" or "manhattan" (distances are negative); default: the model's, or else
+        the cosine. Other parameters: as for `embed`.
+        """
+        from .similar import similarity
+        return similarity(self, a, b, measure, dict(
+            prompt=prompt, output=output, program=program, max_length=max_length, batch_size=batch_size,
+            progress=progress, workers=workers))
+
+    @named
+    def search(self, queries: "Union[Texts, np.ndarray]", texts: "Union[Texts, np.ndarray]", *, top: int = 10,
+               measure: Optional[str] = None, query_prompt: Optional[str] = None, prompt: Optional[str] = None,
+               output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
+               batch_size: int = BATCH_SIZE, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
+        """The `top` most similar texts for each query, the best first: a list of Hits for one query, a list of such
+        lists for several. `texts` may be their embeddings, which are worth keeping for many searches.
+
+        `query_prompt`: name of the prompt in front of queries; default: `prompt`. Other parameters: as for
+        `similarity`.
+        """
+        from .similar import search
+        return search(self, queries, texts, top, measure, query_prompt, dict(
+            prompt=prompt, output=output, program=program, max_length=max_length, batch_size=batch_size,
+            progress=progress, workers=workers))
+
+    @named
+    def explain(self, text: "Text", *, top: Optional[int] = None, program: Optional[str] = None,
+                max_length: Optional[int] = None, wrapped: bool = False,
+                workers: Union[int, Threads] = 1) -> "Explanation":
+        """The classes of a text, and the attention weights of its sentences and words, for models whose metadata names
+        the attention that explains them (explain.SPACE). Notebooks show the text with its words marked."""
+        from .explain import explain
+        return explain(self, text, top, program, max_length, wrapped, workers)
+
+    @named
+    def generate(self, texts: Any, *, max_tokens: Optional[int] = None, sampling: "Optional[Sampling]" = None,
+                 stop_ids: Optional[Sequence[int]] = None, temperature: Optional[float] = None,
+                 top_k: Optional[int] = None, top_p: Optional[float] = None, min_p: Optional[float] = None,
+                 repetition_penalty: Optional[float] = None, presence_penalty: Optional[float] = None,
+                 seed: Optional[int] = None, logprobs: Optional[bool] = None, top_logprobs: Optional[int] = None,
+                 workers: Union[int, Threads] = 1) -> "Generation":
+        """Generates texts from texts (or lists of ids): a decoder's text for what the encoder reads or, without an
+        encoder, the continuations of the texts.
+
+        `max_tokens` and `stop_ids`: by default the model's; without either 512 tokens. `temperature` to `top_logprobs`
+        are the fields of Sampling, which is an alternative to them; by default each token is the one with the highest
+        score. A prompt that does not fit is refused. Iterate for the steps, or call `finish()`:
+
+            for step in model.generate("Once", temperature=0.8, seed=1):
+                print(step.parts[0], end="", flush=True)
+
+        Beam search, speculative decoding, and forced first and last tokens are available in `fovea generate`.
+        """
+        from .generate import generate, sampling_of
+        fields = dict(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
+                      repetition_penalty=repetition_penalty, presence_penalty=presence_penalty, seed=seed,
+                      logprobs=logprobs, top_logprobs=top_logprobs)
+        return generate(self, texts, sampling_of(sampling, fields), max_tokens, stop_ids, workers)
 
 
 #: The library's version, and the SIMD target of its kernels on this machine.

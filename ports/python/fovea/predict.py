@@ -1,115 +1,211 @@
 """Predictions for texts: classes and embeddings."""
 
+import contextlib
 import dataclasses
-from typing import Any, Dict, List, Optional, Union
+import math
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _c
 from ._library import Error, Threads
-from .batch import Ragged, Result, run
+from ._notices import DefaultWarning, named, warn
+from ._texts import (Encoder, Progress, Reporter, Texts, Window, checked_batch_size, items_of, joined, list_of,
+                     windows)
+from .batch import Batch, Ragged, Result, run
 from .model import Model, Program
-from .text import Encoding, texts_of
+from .session import Session, Tap, threads_of
+from .text import Encoding, warned
 
 
 @dataclasses.dataclass(frozen=True)
 class Class:
-    """A class of a text. Models of a single number or of numbers (regression) have no probability."""
+    """A class of a text. Models of a single number or of numbers (regression) have no probability: `score` has the
+    number as the original presents it, for example a relevance from 0 to 1."""
 
     label: str
     probability: Optional[float]
     logit: float
     index: int
+    score: float  #: The probability, or the number.
 
 
-def _id_input(model: Model, program: Program) -> Any:
-    """The input of token ids."""
-    for value in program.inputs.values():
-        if value.name == "input_ids":
-            return value
-    for value in program.inputs.values():
-        if value.type == "i32":
-            return value
-    raise Error(f"{model.name}: program '{program.name}' does not take token ids", _c.FOVEA_E_NAME)
-
-
-def _sentence_space(model: Model, space: str) -> Optional[str]:
-    """The space whose rows are the sentences of documents, if tokens nest in one."""
-    parent = model.spaces[space].parent
-    nested = parent is not None and model.spaces[parent].is_input and model.spaces[parent].parent is not None
-    return parent if nested else None
-
-
-def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
-    """Pads tokens, if all texts have one length."""
-    missing = length - len(encoding)
-    if missing == 0:
-        return encoding
-    if missing < 0 or pad < 0:
-        raise Error(f"the model takes {length} tokens, and has no padding for {len(encoding)}", _c.FOVEA_E_LENGTH)
-    return dataclasses.replace(encoding, ids=np.append(encoding.ids, np.full(missing, pad, np.int32)),
-                               types=np.append(encoding.types, np.zeros(missing, np.int32)))
-
-
-def encode_for(model: Model, program: Program, texts: Any, max_length: int = 0,
+def encode_for(model: Model, program: Program, texts: Texts, max_length: Optional[int] = None,
                wrapped: bool = False) -> List[Encoding]:
     """Encodings of texts in the form that a program reads: at once, or sentence by sentence."""
-    tokenizer, space = model.tokenizer, model.spaces[_id_input(model, program).space]
-    bounds = [bound for bound in (max_length, space.max_segment_rows, tokenizer.max_length) if bound]
-    limit = min(bounds, default=0)
-    if _sentence_space(model, space.name):
-        return [tokenizer.encode_document(text, max_length=limit, wrapped=wrapped) for text in texts_of(texts)]
-    encodings = [tokenizer.encode(text, max_length=limit) for text in texts_of(texts)]
-    if not space.is_input and space.max_segment_rows is not None:
-        encodings = [_filled_up(encoding, space.max_segment_rows, tokenizer.pad_id) for encoding in encodings]
-    return encodings
+    encode = Encoder(model, program, max_length, wrapped)
+    return list(warned([encode(text, f"texts[{i}]") for i, text in enumerate(list_of(texts))]))
 
 
-def run_texts(model: Model, texts: Any, program: Optional[str] = None, *, max_length: int = 0, wrapped: bool = False,
-              **options: Any) -> Result:
-    """Runs a program over texts, or Encodings of them. Options: as for `run`."""
+@named
+def run_texts(model: Model, texts: Texts, program: Optional[str] = None, *, max_length: Optional[int] = None,
+              wrapped: bool = False, keep: Iterable[str] = (), taps: Iterable[Union[str, Tap]] = (),
+              workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
+    """Runs a program once over texts, or Encodings of them. `max_length`: longer texts are truncated, with a warning;
+    `wrapped`: line ends of documents are line wraps; other parameters: as for `Model.run`."""
     about = model.program(program)
-    ids = _id_input(model, about)
-    sentences = _sentence_space(model, ids.space)
-    given = isinstance(texts, (list, tuple)) and texts and all(isinstance(text, Encoding) for text in texts)
-    encodings = list(texts) if given else encode_for(model, about, texts, max_length, wrapped)
-    segments: Dict[str, Any] = {}
-    if sentences is not None:
-        if any(encoding.sentences is None for encoding in encodings):
-            raise Error("the model reads documents: encode_document makes them")
-        segments[sentences] = [len(encoding.sentences) for encoding in encodings]
-        lengths = np.concatenate([encoding.sentences for encoding in encodings]).astype(np.int64)
-    else:
-        lengths = np.array([len(encoding) for encoding in encodings])
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    inputs = {ids.name: Ragged(np.concatenate([encoding.ids for encoding in encodings]), offsets)}
-    if "token_type_ids" in about.inputs and ids.name != "token_type_ids":
-        inputs["token_type_ids"] = Ragged(np.concatenate([encoding.types for encoding in encodings]), offsets)
-    return run(model, inputs, program, segments=segments, **options)
+    encodings = encode_for(model, about, texts, max_length, wrapped)
+    inputs, segments = joined(model, about, encodings)
+    result = run(model, inputs, program, segments=segments, keep=keep, taps=taps, workers=workers,
+                 tile_rows=tile_rows)
+    result.encodings = encodings
+    return result
 
+
+class _Runs:
+    """Runs a program over one batch after the other, in the memory of the largest so far."""
+
+    def __init__(self, model: Model, program: Program, workers: Union[int, Threads]):
+        self._model, self._program = model, program
+        self._threads, _ = threads_of(workers)  # one set for all sessions
+        self._session: Optional[Session] = None
+
+    def __call__(self, encodings: List[Encoding]) -> Session:
+        inputs, segments = joined(self._model, self._program, encodings)
+        batch = Batch(self._model, self._program, inputs, segments)
+        limits, session = batch.limits(), self._session
+        if session is None or any(np.any(np.greater(limit, session.limits[space])) for space, limit in limits.items()):
+            if session is not None:
+                known = session.limits
+                limits = {space: (max(rows, known[space][0]), max(longest, known[space][1]))
+                          for space, (rows, longest) in limits.items()}
+                session.close()
+            session = self._session = Session(self._model, self._program.name, limits=limits,
+                                              workers=self._threads or 1)
+        batch.bind(session)
+        return session.run()
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+def _each_window(model: Model, texts: Texts, name: str, read: Callable[[Session], Any], program: Optional[str],
+                 max_length: Optional[int], wrapped: bool, prompt: str, batch_size: int, progress: Progress,
+                 workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
+    """For each window of the texts what `read` returns for each text."""
+    about = model.program(program)
+    items, total = items_of(texts)
+    size, report = checked_batch_size(batch_size), Reporter(progress, name, total)
+    encode = Encoder(model, about, max_length, wrapped, prompt)
+    with contextlib.closing(_Runs(model, about, workers)) as runs:
+        for window in windows(items, encode, size):
+            warned(window.encodings, window.first)
+            results: List[Any] = [None] * len(window.encodings)
+            for batch in window.batches(size):
+                for i, result in zip(batch, read(runs([window.encodings[i] for i in batch]))):
+                    results[i] = result
+                report.add(len(batch))
+            yield window, results
+    report.end()
+
+
+# ---- Classes ----
 
 def _softmax(logits: np.ndarray) -> np.ndarray:
     powers = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _classes(model: Model, logits: np.ndarray, top: Optional[int]) -> List[Class]:
+def classes_of(model: Model, logits: np.ndarray, top: Optional[int]) -> List[Class]:
     kind = model.metadata.get("problem_type")
     if len(logits) == 1 or kind == "regression":
-        return [Class(model.label(i), None, float(logit), i) for i, logit in enumerate(logits)]
+        sigmoid = len(logits) == 1 and model.metadata.get("score_activation") == "sigmoid"
+        return [Class(model.label(i), None, logit, i, 1 / (1 + math.exp(-logit)) if sigmoid else logit)
+                for i, logit in enumerate(logits.tolist())]
     shares = 1 / (1 + np.exp(-logits.astype(np.float64))) if kind == "multi_label_classification" else _softmax(logits)
     order = np.argsort(-shares, kind="stable")[:top]
-    return [Class(model.label(int(i)), float(shares[i]), float(logits[i]), int(i)) for i in order]
+    return [Class(model.label(int(i)), float(shares[i]), float(logits[i]), int(i), float(shares[i])) for i in order]
 
 
-def classify(model: Model, texts: Any, *, top: Optional[int] = None, program: Optional[str] = None,
-             max_length: int = 0, wrapped: bool = False, workers: Union[int, Threads] = 1) -> List[List[Class]]:
-    """For each text its classes, the most probable first."""
-    result = run_texts(model, texts, program, max_length=max_length, wrapped=wrapped, workers=workers)
-    logits = result["logits"]
-    if isinstance(logits, Ragged):
-        raise Error(f"{model.name}: the program has no output for a text as a whole", _c.FOVEA_E_NAME)
-    return [_classes(model, row, top) for row in logits]
+def has_classes(model: Model, program: Program) -> None:
+    """An Error if a program has no scores of classes of a text."""
+    logits = program.outputs.get("logits")
+    if logits is None:
+        raise Error(f"{model.name}: program '{program.name}' has no value 'logits', the scores of classes; its outputs "
+                    f"are: {', '.join(program.outputs)}", _c.FOVEA_E_NAME)
+    if model.spaces[logits.space].parent is not None:
+        raise Error(f"{model.name}: the program has no output for a text as a whole: it has scores for each "
+                    "token, which run_texts() returns", _c.FOVEA_E_NAME)
+
+
+def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: Optional[int],
+             wrapped: bool, batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
+    has_classes(model, model.program(program))
+    found: List[List[Class]] = []
+
+    def read(session: Session) -> List[List[Class]]:
+        return [classes_of(model, row, top) for row in session.output("logits")]
+
+    for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, "", batch_size, progress,
+                                workers):
+        found += rows
+    if not found:
+        raise Error("a text or a list of texts is needed; the list is empty")
+    return found
+
+
+# ---- Embeddings ----
+
+def _prompt_of(model: Model, name: Optional[str]) -> str:
+    """The prompt of this name, or the model's default prompt, which is announced once."""
+    default = model.metadata.get("default_prompt", "")
+    chosen = default if name is None else name
+    if not chosen:
+        return ""
+    prompt = model.metadata.get(f"prompt.{chosen}")
+    if prompt is None:
+        known = ", ".join(key[len("prompt."):] for key in model.metadata if key.startswith("prompt."))
+        raise Error(f"{model.name}: has no prompt '{chosen}'; its prompts are: {known or 'none'}", _c.FOVEA_E_NAME)
+    if name is None:
+        announce(model, f"the model's default prompt is in front of each text: {prompt!r}; prompt=\"\" leaves it out")
+    return prompt
+
+
+def announce(model: Model, text: str) -> None:
+    """Warns of a default, once for each model."""
+    if text not in model._announced:
+        model._announced.add(text)
+        warn(f"{model.name}: {text}", DefaultWarning)
+
+
+def embedding_of(model: Model, program: Program) -> Tuple[str, bool]:
+    """The output that is the embedding of a text, and whether it has a row for each text."""
+    def per_text(name: str) -> bool:
+        return model.spaces[program.outputs[name].space].parent is None
+
+    for name in ("sentence_embedding", "pooler_output"):
+        if name in program.outputs and per_text(name):
+            return name, True
+    for name in program.outputs:
+        if per_text(name):
+            return name, True
+    if not program.outputs:
+        raise Error(f"{model.name}: program '{program.name}' has no outputs", _c.FOVEA_E_NAME)
+    return ("last_hidden_state" if "last_hidden_state" in program.outputs else next(iter(program.outputs))), False
+
+
+def _chosen_output(model: Model, program: Program, output: Optional[str]) -> Tuple[str, bool]:
+    if output is not None:
+        value = model.value(program, output)
+        if value.role != "output":
+            raise Error(f"{model.name}: '{output}' is not an output; there are: {', '.join(program.outputs)}",
+                        _c.FOVEA_E_NAME)
+        return value.name, model.spaces[value.space].parent is None
+    if model.metadata.get("task") in ("causal-lm", "seq2seq-lm"):
+        raise Error(f"{model.name}: it generates text (task {model.metadata['task']}), and has no embeddings; output= "
+                    "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, "
+                    "converts it to a model of its hidden states", _c.FOVEA_E_NAME)
+    name, per_text = embedding_of(model, program)
+    if not per_text:
+        announce(model, f"the model has no embedding of a text: the mean of the rows of '{name}' is used; "
+                        f"output=\"{name}\" chooses it without this warning")
+    elif name == "logits":
+        announce(model, "the model has no embedding, but scores of classes, output 'logits': these are used; "
+                        "output=\"logits\" chooses them without this warning, and fovea convert --task embedding "
+                        "converts the model without them")
+    return name, per_text
 
 
 def _means(rows: Ragged) -> np.ndarray:
@@ -118,32 +214,46 @@ def _means(rows: Ragged) -> np.ndarray:
                     np.float32).reshape(len(rows), width)
 
 
-def _with_prompt(model: Model, texts: Any, name: Optional[str]) -> Any:
-    """The texts with the prompt of this name, or the model's default prompt, in front; Encodings as they are."""
-    name = model.metadata.get("default_prompt", "") if name is None else name
-    if not name or not isinstance(texts, str) and any(isinstance(text, Encoding) for text in texts):
-        return texts
-    prompt = model.metadata.get(f"prompt.{name}")
-    if prompt is None:
-        known = ", ".join(key[len("prompt."):] for key in model.metadata if key.startswith("prompt."))
-        raise Error(f"{model.name}: has no prompt '{name}'; its prompts are: {known or 'none'}", _c.FOVEA_E_NAME)
-    return [prompt.encode() + text if isinstance(text, bytes) else prompt + text for text in texts_of(texts)]
+def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[str], output: Optional[str],
+                  program: Optional[str], max_length: Optional[int], batch_size: int, progress: Progress,
+                  workers: Union[int, Threads]) -> Iterator[np.ndarray]:
+    """[texts of a window, width] for each window."""
+    about = model.program(program)
+    before = _prompt_of(model, prompt)
+    name, per_text = _chosen_output(model, about, output)
+
+    def read(session: Session) -> np.ndarray:
+        rows = session.output(name)
+        if not per_text:
+            rows = _means(Ragged(rows, session.offsets(session.value(name).space)))
+        rows = np.array(rows, np.float32)
+        if normalise:
+            norms = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows /= np.where(norms == 0, 1, norms)
+        return rows
+
+    for _, rows in _each_window(model, texts, "embed", read, program, max_length, False, before, batch_size, progress,
+                                workers):
+        yield np.stack(rows)
 
 
-def embed(model: Model, texts: Any, *, normalise: bool = False, prompt: Optional[str] = None,
-          program: Optional[str] = None, max_length: int = 0, workers: Union[int, Threads] = 1) -> np.ndarray:
-    """[texts, width]: the sentence embedding or pooled output of the model, or else the mean of its last hidden states.
-    `normalise`: scaled to length 1. `prompt`: name of a prompt of the model to put in front of each text; default: the
-    model's default prompt, if it has one; "": none."""
-    texts = _with_prompt(model, texts, prompt)
-    result = run_texts(model, texts, program, max_length=max_length, workers=workers)
-    per_text = [name for name in result if not isinstance(result[name], Ragged)]
-    known = [name for name in ("sentence_embedding", "pooler_output") if name in per_text]
-    if per_text:
-        rows = np.array(result[(known or per_text)[0]], np.float32)
-    else:
-        rows = _means(result["last_hidden_state" if "last_hidden_state" in result else next(iter(result))])
-    if normalise:
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        rows = rows / np.where(norms == 0, 1, norms)
-    return rows
+def embed(model: Model, texts: Texts, **options: Any) -> np.ndarray:
+    parts, whole, first = [], None, 0
+    count = None if isinstance(texts, (str, bytes, Encoding)) else getattr(texts, "__len__", lambda: None)()
+    for rows in embed_windows(model, texts, **options):
+        if count is None:
+            parts.append(rows)
+            continue
+        if whole is None:
+            whole = np.empty((count, rows.shape[1]), np.float32)
+        whole[first:first + len(rows)] = rows
+        first += len(rows)
+    if not parts and whole is None:
+        raise Error("a text or a list of texts is needed; the list is empty")
+    return np.concatenate(parts) if whole is None else whole
+
+
+def embed_iter(model: Model, texts: Texts, **options: Any) -> Iterator[np.ndarray]:
+    for rows in embed_windows(model, texts, **options):
+        for row in rows:
+            yield row.copy()  # the window's other rows are not kept

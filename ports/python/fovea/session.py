@@ -11,12 +11,15 @@ import numpy as np
 
 from . import _c
 from ._library import Address, Blocks, Error, Handle, Threads, call, fitting, library, port, sized
+from ._interrupt import interruptible, is_long
+from ._notices import named, named_fields
 from .model import DTYPES, TYPE_NAMES, Model, Program, Step, Value
 
 _FORMS = {"dense": _c.FOVEA_TAP_DENSE, "sparse": _c.FOVEA_TAP_SPARSE}
 _REDUCES = {None: _c.FOVEA_REDUCE_NONE, "mean": _c.FOVEA_REDUCE_MEAN, "max": _c.FOVEA_REDUCE_MAX}
 _KEPT = {"attention": _c.FOVEA_KEEP_ATTENTION, "scores": _c.FOVEA_KEEP_SCORES}
 _TYPES = {name: number for number, name in TYPE_NAMES.items()}
+_NO_SECOND = 0xffffffff  # stride of tapped rows: no segment has a second one
 _COPIED = (_c.FOVEA_TYPE_BF16, _c.FOVEA_TYPE_I8)  # numpy lacks these types
 
 
@@ -26,6 +29,7 @@ def _choice(given: Any, choices: Mapping, what: str) -> int:
     return choices[given]
 
 
+@named_fields
 @dataclasses.dataclass(frozen=True)
 class Tap:
     """A tap: a request to record the attention map of the operation of this name."""
@@ -36,14 +40,18 @@ class Tap:
     heads: Sequence[int] = ()  #: Which heads; default: all.
     last_rows: bool = False  #: Only the last row of each segment.
     what: str = "attention"  #: "attention" or "scores"
+    first_rows: bool = False  #: Only the first row of each segment.
 
     def struct(self, step: Step) -> Any:
         if any(not 0 <= head < min(64, step.heads) for head in self.heads):
             raise Error(f"tap of '{self.step}': heads are 0 to {min(64, step.heads) - 1}", _c.FOVEA_E_OPTION)
-        return sized(_c.fovea_tap, step=step.index, form=_choice(self.form, _FORMS, "form"),
-                     rows=_c.FOVEA_TAP_ROWS_LAST if self.last_rows else _c.FOVEA_TAP_ROWS_ALL,
-                     reduce=_choice(self.reduce, _REDUCES, "reduce"), heads=sum(1 << head for head in set(self.heads)),
-                     what=_choice(self.what, _KEPT, "what"))
+        if self.first_rows and self.last_rows:
+            raise Error(f"tap of '{self.step}': first_rows or last_rows, not both", _c.FOVEA_E_OPTION)
+        rows = (_c.FOVEA_TAP_ROWS_LAST if self.last_rows else
+                _c.FOVEA_TAP_ROWS_STRIDE if self.first_rows else _c.FOVEA_TAP_ROWS_ALL)
+        return sized(_c.fovea_tap, step=step.index, form=_choice(self.form, _FORMS, "form"), rows=rows,
+                     stride=_NO_SECOND if self.first_rows else 0, reduce=_choice(self.reduce, _REDUCES, "reduce"),
+                     heads=sum(1 << head for head in set(self.heads)), what=_choice(self.what, _KEPT, "what"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +67,16 @@ class AttentionMap:
     offsets: Optional[np.ndarray] = None  #: Sparse, line by line: [rows * heads + 1] begin of each line,
     keys: Optional[np.ndarray] = None  #: ... its keys, counted through all segments, and
     values: Optional[np.ndarray] = None  #: ... their weights.
+    labels: Optional[List[List[str]]] = None  #: The tokens of each segment, if texts were run.
+
+    def __repr__(self) -> str:
+        form = "sparse" if self.data is None else "dense"
+        return (f"<fovea.AttentionMap, {form}: {len(self.query_rows)} query rows, {self.heads} heads, "
+                f"{len(self.key_offsets) - 1} segments>")
+
+    def _repr_html_(self) -> str:
+        from ._html import attention_page
+        return attention_page(self)
 
     def segment(self, index: int) -> np.ndarray:
         """[heads, queries, keys] of one segment."""
@@ -70,6 +88,7 @@ class AttentionMap:
         if self.data is not None:
             return self.data[low:high, :, :end - first].transpose(1, 0, 2)
         dense = np.zeros((high - low, self.heads, end - first), np.float32)
+        assert self.offsets is not None and self.keys is not None and self.values is not None
         for line in range(low * self.heads, high * self.heads):
             entries = slice(int(self.offsets[line]), int(self.offsets[line + 1]))
             dense[line // self.heads - low, line % self.heads, self.keys[entries] - first] = self.values[entries]
@@ -122,6 +141,7 @@ class Session(Handle):
     _called = "this session is"
     _instead = "copy or pickle its model and make a session of that; save() and restore() carry a session's state"
 
+    @named
     def __init__(self, model: Model, program: Optional[str] = None, *,
                  limits: Mapping[str, Union[int, Tuple[int, int]]] = {}, rows: int = 0,
                  workers: Union[int, Threads] = 1, tile_rows: int = 0, keep: Iterable[str] = (),
@@ -130,16 +150,17 @@ class Session(Handle):
         self.model = model
         self.program: Program = model.program(program)
         self.taps: List[Tap] = list(taps)
-        self._threads, count = _threads_of(workers)
+        self._threads, count = threads_of(workers)
         self.workers: Union[int, Threads] = self._threads or 1  # for another session that runs at other times
-        self.limits = dict(limits)
+        self.limits = {space: _bound(space, limit) for space, limit in limits.items()}
+        self._rows: Dict[str, int] = {}  # bound, by space
         self._turn = threading.RLock()
         self._keep_alive: List[Any] = [model.blob, model._memory]
         options = sized(_c.fovea_session_options, program=self.program.index, workers=count, tile_rows=tile_rows,
                         rows=rows, cached_texts=cached_texts)
-        bounds = [_bound(space, limit) for space, limit in limits.items()]
+        bounds = list(self.limits.values())
         arrays = [  # only read during the calls below
-            ("limit", (_c.fovea_limit * len(bounds))(*((model.space(space).index, *bound)
+            ("limit", (_c.fovea_limit * len(bounds))(*(_c.fovea_limit(model.space(space).index, *bound)
                                                        for space, bound in zip(limits, bounds)))),
             ("keep", _indices(self.value(name).index for name in keep)),
             ("tap", (_c.fovea_tap * len(self.taps))(*(tap.struct(model.attention(self.program, tap.step))
@@ -153,12 +174,17 @@ class Session(Handle):
         if cache_type is not None:
             kept = ctypes.c_uint32(_choice(cache_type, _TYPES, "cache_type"))
             options.cache_type = ctypes.addressof(kept)
-        if self._threads is not None:
+        if self._threads is not None and port is not None:
             options.runner = ctypes.cast(port.fovea_port_run, ctypes.c_void_p).value
             options.runner_context = self._threads.address
             if self._threads.count >= count:
                 options.barrier = ctypes.cast(port.fovea_port_barrier, ctypes.c_void_p).value
         self._place(options)
+
+    def __repr__(self) -> str:
+        limits = ", ".join(f"{space} {rows}" for space, (rows, _) in self.limits.items())
+        state = "closed" if self.closed else f"{sum(self.memory_bytes.values())} bytes"
+        return f"<fovea.Session of {self.model.name}, program {self.program.name}: at most {limits or 'rows'}; {state}>"
 
     def _place(self, options: Any) -> None:
         memory = sized(_c.fovea_session_memory)
@@ -218,6 +244,7 @@ class Session(Handle):
         array = np.ascontiguousarray(array, np.uint32)
         call("fovea_session_set_segments", self.address, self.model.space(space).index, array.ctypes.data, len(array),
              doing=f"segments of '{space}'")
+        self._rows[space] = int(array.sum())
 
     def _array(self, view: Any) -> np.ndarray:
         if view.type not in _COPIED:
@@ -272,7 +299,8 @@ class Session(Handle):
         """Runs the whole program. Inputs that were never written are zeros."""
         try:
             with self.running():
-                call("fovea_session_run", self.address, doing=f"program '{self.program.name}'")
+                rows = max(self._rows.values(), default=1)
+                self.compute(rows, "fovea_session_run", self.address, doing=f"program '{self.program.name}'")
         except Error as error:
             if error.status == _c.FOVEA_E_ID and error.tensor < len(self.program.values):
                 value = list(self.program.values.values())[error.tensor]
@@ -280,6 +308,16 @@ class Session(Handle):
                             f"the model are below {value.id_limit}", *_fields(error)) from None
             raise
         return self
+
+    def compute(self, rows: int, function: str, *arguments: Any, doing: str) -> None:
+        """Calls a function that runs this session over that many rows. In the main thread Ctrl-C ends a long one."""
+        if is_long(rows, self.model.info["weight_bytes"]):
+            address = self.address
+            interruptible(lambda: call(function, *arguments, doing=doing),
+                          lambda: library.fovea_session_cancel(address),
+                          lambda: library.fovea_session_clear_cancel(address))
+        else:
+            call(function, *arguments, doing=doing)
 
     def cancel(self) -> None:
         """Called from another thread: the run in progress, or the next one if there is none, raises an Error of status
@@ -374,7 +412,7 @@ def _bound(space: str, limit: Any) -> Tuple[int, int]:
     return fitting(rows, ctypes.c_uint32, what), fitting(longest, ctypes.c_uint32, what)
 
 
-def _threads_of(workers: Union[int, Threads]) -> Tuple[Optional[Threads], int]:
+def threads_of(workers: Union[int, Threads]) -> Tuple[Optional[Threads], int]:
     if isinstance(workers, Threads):
         return workers, workers.count
     if workers == 1:

@@ -2,25 +2,27 @@
 
 import ctypes
 import dataclasses
-import warnings
-from typing import Any, Callable, Iterable, List, Optional, Sequence
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _c
 from ._library import Error, aligned, call, sized, written_text
+from ._notices import TruncationWarning, named, warn
 from .model import Model
 
+#: A text: characters, or its UTF-8 bytes.
+Text = Union[str, bytes]
 KINDS = {_c.FOVEA_TEXT_WORD_PIECE: "word_piece", _c.FOVEA_TEXT_UNIGRAM: "unigram", _c.FOVEA_TEXT_BYTE_PAIR: "byte_pair"}
 
 
-class CutWarning(UserWarning):
-    """A text, a document or a generated text is longer than the available room."""
+#: The former name.
+CutWarning = TruncationWarning
 
 
 @dataclasses.dataclass(frozen=True)
 class Encoding:
-    """The tokens of a text."""
+    """The tokens of a text, or of a pair of texts."""
 
     ids: np.ndarray  #: [tokens] i32
     types: np.ndarray  #: [tokens] i32, for models that read pairs of texts
@@ -29,17 +31,60 @@ class Encoding:
     dropped: int  #: Tokens removed by truncation.
     sentences: Optional[np.ndarray] = None  #: For a document: tokens of each sentence.
     dropped_sentences: int = 0  #: For a document: sentences at the end that are left out.
+    sentence_ranges: Optional[np.ndarray] = None  #: For a document: [sentences, 2] begin and end of their bytes.
+    text: Text = ""  #: What was encoded; of a pair the first text.
+    second: Optional[Text] = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __repr__(self) -> str:
+        pair = "" if self.second is None else f" and {_shown(self.second)}"
+        parts = "" if self.sentences is None else f" in {len(self.sentences)} sentences"
+        dropped = f", {self.dropped} left out" if self.dropped else ""
+        return f"<fovea.Encoding of {_shown(self.text)}{pair}: {len(self)} tokens{parts}{dropped}>"
 
-def _bytes(text: Any) -> bytes:
+    @property
+    def parts(self) -> np.ndarray:
+        """[tokens] The text of each token: 0 the first, 1 the second, -1 none (special tokens)."""
+        parts = np.where(self.special, -1, 0)
+        own = np.flatnonzero(~self.special)
+        if self.second is not None and len(own):
+            gaps = np.flatnonzero(np.diff(own) > 1)
+            if len(gaps):
+                parts[own[gaps[0] + 1:]] = 1
+            elif not self.text:
+                parts[own] = 1
+        return parts
+
+    @property
+    def spans(self) -> np.ndarray:
+        """[tokens, 2] Begin and end of each token in characters of its text: `text[begin:end]`. For a text given as
+        bytes they are `ranges`. Special tokens have 0, 0."""
+        spans, parts = self.ranges.astype(np.int64), self.parts
+        for part, text in enumerate((self.text, self.second)):
+            if isinstance(text, str) and not text.isascii():
+                raw = np.frombuffer(_bytes(text), np.uint8)
+                inside = (raw & 0xc0) == 0x80  # a token of bytes may be a part of a character: its span has all of it
+                before = np.concatenate([[0], np.cumsum(~inside)])
+                own = spans[parts == part]
+                spans[parts == part, 0] = (before - np.append(inside, False))[own[:, 0]]
+                spans[parts == part, 1] = before[own[:, 1]]
+        return spans
+
+
+def _shown(text: Text) -> str:
+    return repr(text) if len(text) <= 40 else repr(text[:37])[:-1] + "..." + repr(text)[-1]
+
+
+def _bytes(text: Any, which: str = "") -> bytes:
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")  # the library refuses invalid UTF-8, with its position
     if isinstance(text, bytes):
         return text
-    raise Error(f"a text is needed, not {type(text).__name__}")
+    found = "None" if text is None else "NaN" if isinstance(text, float) and text != text else type(text).__name__
+    advice = "; read the file: path.read_text()" if hasattr(text, "read_text") else ""
+    raise Error(f"{which or 'text'}: a text is needed, not {found}{advice}")
 
 
 class Tokenizer:
@@ -56,6 +101,10 @@ class Tokenizer:
         self.pad_id: int = info.pad_id
         self.mask_id: int = info.mask_id
         self._special = info.pair_special
+
+    def __repr__(self) -> str:
+        most = f"at most {self.max_length} tokens" if self.max_length else "texts of any length"
+        return f"<fovea.Tokenizer of {self._model.name}: {self.kind}, {self.vocabulary} tokens, {most}>"
 
     def _collect(self, text: bytes, capacity: int, fill: Callable) -> Encoding:
         """Calls `fill` with arrays and scratch, again if they were too small."""
@@ -75,41 +124,57 @@ class Tokenizer:
                 if error.status != _c.FOVEA_E_CAPACITY or tokens.count <= capacity:
                     raise
                 capacity = tokens.count
-        ids, types, special, ranges = (array[:tokens.count] for array in arrays)
+        ids, types, special, ranges = (array[:tokens.count].copy() for array in arrays)
         dropped = sum(tokens.text_tokens) - int(np.count_nonzero(~special))
         return Encoding(ids, types, special, ranges, max(0, dropped), sentences)
 
-    def encode(self, text: str, second: Optional[str] = None, *, max_length: int = 0, plain: bool = False,
+    @named
+    def encode(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
                whole: bool = False) -> Encoding:
         """Ids of a text, or of a pair. `max_length`: truncated to this many tokens, 0: to the model's limit; `plain`:
-        without special tokens; `whole`: of any length, no truncation. A truncated text gives a CutWarning."""
-        first, other = _bytes(text), None if second is None else _bytes(second)
+        without special tokens; `whole`: of any length, no truncation. A truncated text gives a TruncationWarning."""
+        return warned([self.encoded(text, second, max_length=max_length, plain=plain, whole=whole)])[0]
+
+    def encoded(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
+                whole: bool = False, which: str = "text") -> Encoding:
+        """The same without a warning. `which`: the name of the text in errors."""
+        first, other = _bytes(text, which), None if second is None else _bytes(second, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0))
 
         def fill(scratch: int, size: int, tokens: Any) -> None:
             call("fovea_text_encode", self._model.address, first, len(first), other, len(other or b""),
-                 ctypes.byref(options), scratch, size, ctypes.byref(tokens), doing="text")
+                 ctypes.byref(options), scratch, size, ctypes.byref(tokens), doing=which)
 
-        return _warned(self._collect(max(first, other or b"", key=len),
-                                     len(first) + len(other or b"") + self._special + 8, fill))
+        made = self._collect(max(first, other or b"", key=len), len(first) + len(other or b"") + self._special + 8,
+                             fill)
+        return dataclasses.replace(made, text=text, second=second)
 
-    def encode_document(self, text: str, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
+    @named
+    def encode_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
         """The same sentence by sentence. `wrapped`: line ends are line wraps; else each ends a sentence."""
-        document = _bytes(text)
+        return warned([self.encoded_document(text, max_length=max_length, wrapped=wrapped)])[0]
+
+    def encoded_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False,
+                         which: str = "document") -> Encoding:
+        document = _bytes(text, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=_c.FOVEA_TEXT_WRAPPED if wrapped else 0)
         lengths = np.empty(len(document), np.uint32)  # no sentence is shorter than a byte
-        sentences = sized(_c.fovea_text_sentences, capacity=len(lengths), lengths=lengths.ctypes.data)
+        ranges = np.empty((len(document), 2), np.uint32)
+        sentences = sized(_c.fovea_text_sentences, capacity=len(lengths), lengths=lengths.ctypes.data,
+                          ranges=ranges.ctypes.data)
 
         def fill(scratch: int, size: int, tokens: Any) -> np.ndarray:
             call("fovea_text_encode_document", self._model.address, document, len(document), ctypes.byref(options),
-                 scratch, size, ctypes.byref(tokens), ctypes.byref(sentences), doing="document")
-            return lengths[:sentences.count]
+                 scratch, size, ctypes.byref(tokens), ctypes.byref(sentences), doing=which)
+            return lengths[:sentences.count].copy()
 
-        encoding = self._collect(document, len(document) + self._special + 8, fill)
-        return _warned(dataclasses.replace(encoding, dropped_sentences=int(sentences.dropped)))
+        made = self._collect(document, len(document) + self._special + 8, fill)
+        return dataclasses.replace(made, dropped_sentences=int(sentences.dropped), text=text,
+                                   sentence_ranges=ranges[:sentences.count].copy())
 
+    @named
     def decode(self, ids: Iterable[int], *, keep_special: bool = False) -> str:
         """The text of ids; incomplete characters become U+FFFD."""
         array = _ids(ids)
@@ -122,7 +187,11 @@ class Tokenizer:
         at, size = ctypes.c_void_p(), ctypes.c_uint32()
         call("fovea_text_get_token", self._model.address, _ids([id])[0], ctypes.byref(at), ctypes.byref(size), None,
              doing=f"token {id}")
-        return ctypes.string_at(at.value, size.value).decode("utf-8", "replace")
+        return ctypes.string_at(at.value or 0, size.value).decode("utf-8", "replace")
+
+    def pieces(self, ids: Iterable[int]) -> List[str]:
+        """The pieces of several ids."""
+        return [self.piece(int(id)) for id in _ids(ids)]
 
     def find(self, piece: str) -> int:
         """The id of a piece."""
@@ -131,12 +200,21 @@ class Tokenizer:
         return id.value
 
 
-def _warned(encoding: Encoding) -> Encoding:
-    if encoding.dropped or encoding.dropped_sentences:
-        sentences = f"{encoding.dropped_sentences} sentences and " if encoding.dropped_sentences else ""
-        warnings.warn(f"a text is longer than the model reads; left out: {sentences}{encoding.dropped} tokens",
-                      CutWarning, stacklevel=3)
-    return encoding
+def warned(encodings: Sequence[Encoding], first: int = 0) -> Sequence[Encoding]:
+    """Warns once about truncated texts. `first`: the number of the first text."""
+    cut = [i for i, one in enumerate(encodings) if one.dropped or one.dropped_sentences]
+    if cut:
+        one = encodings[cut[0]]
+        read, sentences = [f"{len(one)} of {len(one) + one.dropped} tokens"] if one.dropped else [], ""
+        if one.dropped_sentences:
+            count = 0 if one.sentences is None else len(one.sentences)
+            read.append(f"{count} of {count + one.dropped_sentences} sentences")
+            sentences = f"{one.dropped_sentences} sentences and "
+        which = "a text" if len(encodings) == 1 and not first else f"texts[{first + cut[0]}]"
+        more = f"; {len(cut) - 1} more of {len(encodings)} texts are truncated" if len(cut) > 1 else ""
+        warn(f"{which} is longer than the model reads: {' and '.join(read)} are read; "
+             f"left out: {sentences}{one.dropped} tokens{more}", TruncationWarning)
+    return encodings
 
 
 def _count(number: Any) -> int:
@@ -155,12 +233,3 @@ def _ids(ids: Any) -> np.ndarray:
     if array.min() < -2**31 or array.max() >= 2**31:
         raise Error("an id does not fit into 32 bits", _c.FOVEA_E_ID)
     return np.ascontiguousarray(array, np.int32)
-
-
-def texts_of(texts: Any) -> List[str]:
-    """A list of one text or several."""
-    if isinstance(texts, (str, bytes)):
-        return [texts]
-    if not isinstance(texts, Sequence) or not texts:
-        raise Error("a text or a list of texts is needed")
-    return list(texts)

@@ -67,9 +67,10 @@ class Texts(unittest.TestCase):
 
     def test_embed(self):
         with fovea.Model(blob("package-section-hierarchical")) as model:
-            rows = model.embed([DOCUMENT, TEXTS[1]], normalise=True)
+            with self.assertWarnsRegex(fovea.DefaultWarning, "no embedding, but scores of classes"):
+                rows = model.embed([DOCUMENT, TEXTS[1]], normalise=True)
             np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-6)
-            result = fovea.run_texts(model, [DOCUMENT, TEXTS[1]])
+            result = fovea.run_texts(model, [DOCUMENT, TEXTS[1]])  # the warning comes once
             np.testing.assert_array_equal(model.embed([DOCUMENT, TEXTS[1]]), result["logits"])
 
     def test_tokens_are_those_of_the_command(self):
@@ -85,7 +86,7 @@ class Texts(unittest.TestCase):
     def test_cut_texts_are_warned_of(self):
         with fovea.Model(blob("package-section")) as model:
             tokenizer = model.tokenizer
-            with self.assertWarnsRegex(fovea.CutWarning, r"left out: \d+ tokens"):
+            with self.assertWarnsRegex(fovea.TruncationWarning, r"left out: \d+ tokens"):
                 cut = tokenizer.encode("word " * 5000)
             whole = tokenizer.encode("word " * 5000, whole=True)
             self.assertEqual(cut.dropped, len(whole) - len(cut))
@@ -93,7 +94,7 @@ class Texts(unittest.TestCase):
                 warnings.simplefilter("error")
                 self.assertEqual(tokenizer.encode(TEXTS[0]).dropped, 0)
         with fovea.Model(blob("package-section-hierarchical")) as model:
-            with self.assertWarnsRegex(fovea.CutWarning, "sentences and"):
+            with self.assertWarnsRegex(fovea.TruncationWarning, "sentences and"):
                 cut = model.tokenizer.encode_document("A sentence. " * 100000)
             self.assertGreater(cut.dropped_sentences, 0)
 
@@ -103,7 +104,7 @@ class Texts(unittest.TestCase):
             encoding = tokenizer.encode(TEXTS[0])
             self.assertEqual(tokenizer.decode(encoding.ids), TEXTS[0])
             self.assertEqual([tokenizer.find(tokenizer.piece(i)) for i in encoding.ids], encoding.ids.tolist())
-            with self.assertWarns(fovea.CutWarning):
+            with self.assertWarns(fovea.TruncationWarning):
                 cut = tokenizer.encode(TEXTS[0], max_length=4)
             self.assertEqual((len(cut), cut.dropped), (4, len(encoding) - 4))
             plain = tokenizer.encode(TEXTS[0], plain=True)
@@ -252,7 +253,7 @@ class Generation(unittest.TestCase):
                 space.max_segment_rows for space in model.spaces.values() if space.max_segment_rows)
             self.assertRaisesRegex(fovea.Error, "texts have .* at most", model.generate, "word " * 2 * most)
             ids = [5] * most
-            with self.assertWarnsRegex(fovea.CutWarning, "lack of room"):
+            with self.assertWarnsRegex(fovea.TruncationWarning, "lack of room"):
                 model.generate([ids], max_tokens=8, stop_ids=[]).finish()
 
     def test_steps(self):
