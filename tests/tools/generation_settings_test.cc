@@ -39,7 +39,7 @@ json Generated(const std::string& blob, const std::vector<std::string>& more = {
   arguments.insert(arguments.end(), more.begin(), more.end());
   const CommandResult result = Fovea(arguments);
   EXPECT_EQ(result.status, 0) << result.err;
-  return result.status == 0 ? Parsed(result.out)[0] : json{{"tokens", Ids()}, {"text", ""}};
+  return result.status == 0 ? ParsedJson(result.out)[0] : json{{"tokens", Ids()}, {"text", ""}};
 }
 Ids Tokens(const json& settings, const std::vector<std::string>& more = {}) {
   return Generated(Decoder(settings), more)["tokens"];

@@ -175,6 +175,7 @@ class Report {
   }
 
   void Limit() {
+    if (description_.metadata_index.count("transcribe.tokens_per_second") != 0) return;
     const bool limited = !IsUsual(config_.View("max_length").json(), 20) ||
                          !IsUsual(config_.View("max_new_tokens").json(), 0) ||
                          (translates_ && !config_.View("max_length").IsNull());
