@@ -263,9 +263,10 @@ TEST_F(SentenceModules, PromptsAndSimilarityAreMetadata) {
   Write("config_sentence_transformers.json",
         R"({"prompts": {"a": "A"}, "default_prompt_name": "b", "similarity_fn_name": "angle"})");
   const std::vector<std::string> warnings = Describe(Options()).warnings;
-  ASSERT_EQ(warnings.size(), 2u);
-  EXPECT_NE(warnings[0].find("default_prompt_name b is not one of prompts"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[1].find("similarity_fn_name \"angle\" is unknown"), std::string::npos) << warnings[1];
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_NE(warnings[0].find("include_prompt false is not followed"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("default_prompt_name b is not one of prompts"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[2].find("similarity_fn_name \"angle\" is unknown"), std::string::npos) << warnings[2];
   EXPECT_EQ(Metadata("default_prompt"), "");
   for (const char* damaged :
        {R"({"prompts": 7})", R"({"prompts": {"a": 1}})", R"([])", R"({"prompts": {"a\u0000": "b"}})"}) {

@@ -192,6 +192,29 @@ TEST(Writing, StringsEndTexts) {
   EXPECT_EQ(Generate({"--prompt", "hello", "--stop", stop, "--beams", "2"}).status, 2);
 }
 
+// Penalties and rules count the tokens of the whole chat.
+TEST(Writing, ChatsRememberTokensOfEarlierTurns) {
+  for (const std::vector<std::string>& rule :
+       {std::vector<std::string>{"--repetition-penalty", "3"}, {"--no-repeat-ngram-size", "1"}}) {
+    std::vector<tools::ChatMessage> messages;
+    std::string expected;
+    for (const char* said : {"hi", "ok", "so"}) {
+      messages.push_back({"user", said});
+      std::vector<std::string> alone = {"--prompt", tools::ChatPrompt("chatml", messages), "--no-display-prompt", "-n",
+                                        "6"};
+      alone.insert(alone.end(), rule.begin(), rule.end());
+      const CommandResult fresh = Invoke({"generate", Decoder()}, alone);
+      ASSERT_EQ(fresh.status, 0) << fresh.err;
+      expected += fresh.out;
+      messages.push_back({"assistant", fresh.out.substr(0, fresh.out.size() - 1)});
+    }
+    std::vector<std::string> chat = {"--chat", "--chat-template", "chatml", "-n", "6"};
+    for (const char* said : {"hi", "ok", "so"}) chat.insert(chat.end(), {"--prompt", said});
+    chat.insert(chat.end(), rule.begin(), rule.end());
+    EXPECT_EQ(Invoke({"generate", Decoder()}, chat).out, expected) << rule[0];
+  }
+}
+
 TEST(Writing, ChatsGoOnInOneText) {
   const std::vector<std::string> system = {"--chat", "--chat-template", "chatml", "--system", "be brief"};
   const auto chat = [&](std::vector<std::string> more) {

@@ -76,6 +76,7 @@ struct Request {
       given.request.draft = &*draft;
     }
     given.request.stops = !arguments.ignore_stop;
+    if (arguments.chat && !given.beams) given.beams = 1;  // a chat does not search
     request = given.RequestFor(model);
     if (arguments.target_prefix.empty()) return;
     request.prefix = TargetTokens(model, arguments.target_prefix, request.separator);

@@ -122,7 +122,12 @@ GenerationRequest GenerationArguments::RequestFor(const Model& model, const std:
   GenerationRequest made = request;
   if (made.max_tokens == 0) made.max_tokens = defaults.max_tokens;
   made.beams = BeamsFor(defaults.beams);
+  // Continuations to score have any length.
+  if (request.max_tokens == 0 && defaults.max_tokens == 0 && !Scores()) made.max_length = defaults.max_length;
   made.rules.min_tokens = min_tokens.value_or(request.stops ? defaults.min_tokens : 0);
+  if (request.stops && !min_tokens && defaults.min_tokens == 0) made.rules.min_length = defaults.min_length;
+  if (made.sampling.repetition_penalty == 0) made.sampling.repetition_penalty = defaults.repetition_penalty;
+  if (request.stops && !made.beams && !Scores() && made.stop_strings.empty()) made.stop_strings = defaults.stop_strings;
   made.rules.no_repeat_ngram = no_repeat_ngram.value_or(defaults.no_repeat_ngram);
   made.rules.no_repeat_source_ngram = no_repeat_source_ngram.value_or(defaults.no_repeat_source_ngram);
   made.rules.forbid = defaults.bad_words;

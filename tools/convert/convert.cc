@@ -59,11 +59,13 @@ bool TakesTokens(const Description& description) {
 
 // A directory's tokenizer that cannot be read is not an error, since the model is useful without a text section; one
 // requested by a description is.
-std::vector<uint8_t> TextSection(const Description& description, ConvertReport& report) {
+std::vector<uint8_t> TextSection(const Description& description, BlobContent& content, ConvertReport& report) {
   TextOptions options(TextLimit(description));
   options.warnings = &report.warnings;
   options.findings = &report.findings;
   options.rows = RowsOfTokens(description);
+  options.generates = description.metadata_index.count("generate.token") != 0;
+  options.metadata = &content.metadata;
   try {
     if (description.single_file && description.text == nullptr) {
       if (TakesTokens(description)) report.without_text = "the file has no supported tokenizer";
@@ -102,7 +104,7 @@ class Conversion {
     report.warnings = description.warnings;
     report.findings = description.findings;
     report.unused = LeftOut(description);
-    model_.content.text = TextSection(description, report);
+    model_.content.text = TextSection(description, model_.content, report);
     TakePadding(model_.content.text, model_.content.metadata);
     report.metadata = model_.content.metadata;
     CheckVocabulary(model_.content.text, description, report.warnings);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runtime/blob/numbers.h"
@@ -57,12 +58,20 @@ class Generation {
     const std::string name = fmt::format("metadata {}{}", kPrefix, entry.first), &value = entry.second;
     if (key == "beams") {
       WholeNumberIn(value, name, {1, 256});
-    } else if (key == "length_penalty") {
+    } else if (key == "length_penalty" || key == "repetition_penalty") {
       CheckReal(entry);
     } else if (key == "early_stopping") {
       if (value != "true" && value != "false" && value != "never") Refuse(entry, "must be true, false or never");
-    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "no_repeat_ngram" ||
-               key == "no_repeat_source_ngram") {
+    } else if (key == "stop_strings") {
+      const Json strings = Json::parse(value, nullptr, false);
+      const auto is_text = [](const Json& one) {
+        return one.is_string() && !one.get_ref<const std::string&>().empty();
+      };
+      if (!strings.is_array() || !std::all_of(strings.begin(), strings.end(), is_text)) {
+        Refuse(entry, "must be a JSON list of strings that are not empty");
+      }
+    } else if (key == "max_tokens" || key == "most" || key == "min_tokens" || key == "max_length" ||
+               key == "min_length" || key == "no_repeat_ngram" || key == "no_repeat_source_ngram") {
       WholeNumberIn(value, name, {0, INT32_MAX});
     } else {
       return false;

@@ -31,11 +31,21 @@ bool Rewind(const Session& session, size_t rows) {
   return true;
 }
 
+// Whether the choice of tokens depends on all tokens of the text: the generator knows those that it has read since its
+// start, so the whole chat is read in each turn.
+bool LooksBack(const GenerationRequest& request) {
+  const float repetition = request.sampling.repetition_penalty;
+  return (repetition != 0 && repetition != 1) || request.sampling.presence_penalty != 0 || !request.rules.none();
+}
+
 GenerationRequest RequestOf(const Model& model, const ChatFormat& format, const GenerationRequest& given) {
   GenerationRequest request = given;
   if (!ContinuesTexts(model)) Fail("{}: has an encoder; chat mode needs a decoder-only model", model.name());
   if (request.beams) Fail("beam search is not supported in chat mode; leave out --beams");
-  if (request.context == 0) request.context = static_cast<uint32_t>(std::min(kUsualContext, TrainedContext(model)));
+  if (request.context == 0) {
+    const uint64_t length = request.max_length == 0 ? UINT32_MAX : std::max(request.max_length, 2u) - 1;
+    request.context = static_cast<uint32_t>(std::min({kUsualContext, TrainedContext(model), length}));
+  }
   request.context = static_cast<uint32_t>(ContextOf(model, request, 0));
   // The mark after an answer also ends the text, even if the model's files do not list it as a stop token.
   const std::string mark = request.stops ? format.End() : "";
@@ -66,7 +76,7 @@ Conversation::Conversation(const Model& model, const ChatFormat& format, const s
 }
 
 size_t Conversation::Keep(const std::vector<int32_t>& tokens) {
-  size_t kept = RowsOf(*decode_);
+  size_t kept = LooksBack(request_) ? 0 : RowsOf(*decode_);
   if (draft_) kept = std::min<size_t>(kept, RowsOf(*draft_));
   kept = std::min({kept, tokens_.size(), tokens.size() - 1});  // at least one token must be read
   const auto same = std::mismatch(tokens.begin(), tokens.begin() + static_cast<ptrdiff_t>(kept), tokens_.begin());

@@ -2,12 +2,12 @@
 #include "tools/generate/ctc.h"
 
 #include <math.h>
-#include <string.h>
 
 #include <algorithm>
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/generate/clean_up.h"
 #include "tools/generate/defaults.h"
 
 namespace fovea::tools {
@@ -17,19 +17,6 @@ std::string Stripped(const std::string& text) {
   const char* const kSpaces = " \t\n\r\f\v";
   const size_t first = text.find_first_not_of(kSpaces);
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
-}
-
-// Removes the spaces that tokenizers put before English punctuation and contractions (clean_up_tokenization_spaces).
-std::string CleanedUp(std::string text) {
-  const std::pair<const char*, const char*> replacements[] = {
-      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
-      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto& [from, to] : replacements) {
-    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += strlen(to)) {
-      text.replace(at, strlen(from), to);
-    }
-  }
-  return text;
 }
 
 }  // namespace

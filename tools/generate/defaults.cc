@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -26,6 +27,24 @@ class Reader {
     return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model_, name), range));
   }
 
+  float Real(const std::string& key, const char* absent) const {
+    const std::string text = MetadataOr(model_, KeyFor(key), absent);
+    char* end = nullptr;
+    const float number = strtof(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !isfinite(number))
+      Fail("{}: {} \"{}\" is not a number", model_.name(), key, text);
+    return number;
+  }
+
+  std::vector<std::string> Strings(const std::string& key) const {
+    const std::string text = MetadataOr(model_, KeyFor(key), "[]");
+    const Json list = Json::parse(text, nullptr, false);
+    std::vector<std::string> strings;
+    if (!list.is_array()) Fail("{}: {} \"{}\" is not a list", model_.name(), key, text);
+    for (const Json& string : list) strings.push_back(Text(string, MetadataName(model_, key)));
+    return strings;
+  }
+
   std::vector<int32_t> Tokens(const std::string& key) const { return MetadataTokens(model_, key); }
 
   std::optional<int32_t> Token(const std::string& key) const {
@@ -37,12 +56,7 @@ class Reader {
     fovea_beams beams = Sized<fovea_beams>();
     beams.width = Number("generate.beams", {1, 256}, 1);
     if (beams.width == 1) return std::nullopt;
-    const std::string penalty = MetadataOr(model_, KeyFor("generate.length_penalty"), "1");
-    char* end = nullptr;
-    beams.length_penalty = strtof(penalty.c_str(), &end);
-    if (penalty.empty() || *end != '\0' || !isfinite(beams.length_penalty)) {
-      Fail("{}: generate.length_penalty \"{}\" is not a number", model_.name(), penalty);
-    }
+    beams.length_penalty = Real("generate.length_penalty", "1");
     const std::string stop = MetadataOr(model_, KeyFor("generate.early_stopping"), "false");
     if (stop == "true") beams.stop = FOVEA_BEAMS_STOP_FIRST;
     if (stop == "never") beams.stop = FOVEA_BEAMS_STOP_NEVER;
@@ -126,7 +140,11 @@ GenerationDefaults DefaultsOf(const Model& model, const std::string& task) {
   defaults.first = reader.Token("generate.first_id");
   defaults.last = reader.Token("generate.last_id");
   defaults.max_tokens = reader.Number(old_most ? "generate.most" : "generate.max_tokens");
+  defaults.max_length = reader.Number("generate.max_length");
   defaults.min_tokens = reader.Number("generate.min_tokens");
+  defaults.min_length = reader.Number("generate.min_length");
+  defaults.repetition_penalty = reader.Real("generate.repetition_penalty", "0");
+  defaults.stop_strings = reader.Strings("generate.stop_strings");
   defaults.no_repeat_ngram = reader.Number("generate.no_repeat_ngram");
   defaults.no_repeat_source_ngram = reader.Number("generate.no_repeat_source_ngram");
   defaults.bad_words = MetadataSequences(model, "generate.bad_words");

@@ -27,7 +27,11 @@ struct GenerationDefaults {
   std::optional<int32_t> start;
   std::optional<int32_t> first, last;  // forced tokens: after the start token, and at max_tokens
   uint32_t max_tokens = 0;             // 0: any number
+  uint32_t max_length = 0;             // a text with its prompt, unless max_tokens is given; 0: any number
   uint32_t min_tokens = 0, no_repeat_ngram = 0, no_repeat_source_ngram = 0;
+  uint32_t min_length = 0;  // a text with its prompt
+  float repetition_penalty = 0;
+  std::vector<std::string> stop_strings;
   std::vector<std::vector<int32_t>> bad_words;  // token sequences
   std::optional<fovea_beams> beams;
 };

@@ -163,8 +163,9 @@ namespace {
 void Run(const Model& model, const GenerationRequest& request, const GeneratorSessions& sessions,
          const std::vector<std::vector<int32_t>>& prompts, std::vector<Generation>& generations) {
   Generator generator(model, sessions, request, generations.size());
-  for (size_t i = 0; i < generations.size() && sessions.encode != nullptr; ++i) {
-    generator.SetSource(i, generations[i].input);
+  // As in the original, the prompt of a decoder takes the place of the encoder's input.
+  for (size_t i = 0; i < generations.size(); ++i) {
+    generator.SetSource(i, sessions.encode == nullptr ? prompts[i] : generations[i].input);
   }
   std::vector<int32_t> tokens;
   std::vector<uint32_t> lengths;
@@ -296,6 +297,11 @@ void Continue(const Model& model, const GenerationRequest& given, std::vector<Ge
 // Adds the request's settings for a search.
 GenerationRequest Completed(const Model& model, GenerationRequest request) {
   if (!request.forced.empty() && request.draft != nullptr) Fail("forced tokens cannot be combined with a draft model");
+  if (request.draft != nullptr && !request.rules.none()) {
+    Fail(
+        "forbidden tokens and a least number of tokens, by options or the model's own settings, cannot be combined "
+        "with a draft model; leave out --draft");
+  }
   if (request.beams) {
     if (request.alignments) Fail("--alignments is not supported with beam search; leave out --beams");
     if (!request.stop_strings.empty()) Fail("--stop is not supported with beam search; leave out --beams");

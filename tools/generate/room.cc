@@ -44,8 +44,10 @@ uint64_t ContextOf(const Model& model, const GenerationRequest& request, size_t 
   }
   if (request.context != 0) return request.context;
   const uint64_t wanted = MaxTokens(model, request);
-  return std::min(TrainedContext(model),
-                  wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted);
+  // The last token of a text is not read.
+  const uint64_t trained = TrainedContext(model), length = request.max_length;
+  const uint64_t most = length == 0 ? trained : std::min(trained, std::max<uint64_t>(length, 2) - 1);
+  return std::min(most, wanted == 0 ? std::max<uint64_t>(kUsualContext, longest + 1) : longest + wanted);
 }
 
 void CheckPrompt(size_t tokens, uint64_t context) {
@@ -86,11 +88,13 @@ void ReportRoom(const Model& model, const GenerationRequest& request, const std:
         full, texts.size());
   } else if (full != 0) {
     const uint64_t context = ContextOf(model, request, longest);
+    const bool by_authors = request.context == 0 && context + 1 == request.max_length;
     const std::string why = request.context != 0 ? "the limit of --context"
+                            : by_authors         ? "max_length of the model's authors; --max-tokens allows more"
                             : context >= trained ? "the length that the model was trained for"
                                                  : "the default; --context N allows more";
     err << fmt::format("fovea: {} of {} texts are cut off at {} tokens with the prompt: {}\n", full, texts.size(),
-                       context, why);
+                       by_authors ? context + 1 : context, why);
   }
   if (beyond > trained + 1) {
     err << fmt::format(

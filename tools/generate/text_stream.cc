@@ -47,7 +47,10 @@ std::string Separator(const Model& model) {
 }
 
 TextStream::TextStream(const Model& model, const std::vector<std::string>& stops, std::optional<std::string> separator)
-    : model_(model), pieces_(ShowsPieces(model)), separator_(separator ? *separator : Separator(model)) {
+    : model_(model),
+      pieces_(ShowsPieces(model)),
+      cleans_(!pieces_ && model.Metadata("text.clean_up") != nullptr),
+      separator_(separator ? *separator : Separator(model)) {
   if (!pieces_) vocabulary_ = Vocabulary(model);
   if (stops.empty()) return;
   std::vector<const char*> strings;
@@ -110,7 +113,7 @@ std::string TextStream::WithoutRest(std::string bytes) {
   return bytes;
 }
 
-std::string TextStream::Add(int32_t token) { return Show(WithoutRest(BytesOf(token))); }
+std::string TextStream::Add(int32_t token) { return Cleaned(Show(WithoutRest(BytesOf(token)))); }
 
 std::string TextStream::End() {
   std::string last;
@@ -120,7 +123,8 @@ std::string TextStream::End() {
     });
   }
   last = Show(WithoutRest(last));
-  return stopped_ ? last : last + held_;
+  if (!stopped_) last += held_;
+  return cleans_ ? clean_up_.Add(last) + clean_up_.End() : last;
 }
 
 std::string TextOf(const Model& model, const std::vector<int32_t>& tokens) {

@@ -9,6 +9,7 @@
 #include "fovea/stop.h"
 #include "fovea/text.h"
 #include "tools/base/sized.h"
+#include "tools/generate/clean_up.h"
 #include "tools/model/aligned_memory.h"
 #include "tools/model/model.h"
 
@@ -41,9 +42,12 @@ class TextStream {
   std::string BytesOf(int32_t token);
   std::string WithoutRest(std::string bytes);
   std::string Show(const std::string& bytes);
+  std::string Cleaned(const std::string& part) { return cleans_ ? clean_up_.Add(part) : part; }
 
   const Model& model_;
   const bool pieces_;  // tokens are labels or ids
+  const bool cleans_;  // spaces before punctuation are removed, of what stop strings leave
+  CleanUp clean_up_;
   const std::string separator_;
   bool begun_ = false;       // a token has been shown
   uint32_t vocabulary_ = 0;  // size of the tokenizer's vocabulary

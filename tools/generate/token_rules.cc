@@ -32,7 +32,7 @@ void ClearRepeated(size_t count, const std::vector<int32_t>& told, const std::ve
 void ApplyRules(const TokenRules& rules, const std::vector<int32_t>& stop_ids, const RuledText& text, uint32_t tokens,
                 uint32_t* bits) {
   Bits allowed(tokens, bits);
-  if (text.made + 1 < rules.min_tokens) {
+  if (text.made + 1 < rules.min_tokens || text.tokens.size() < rules.min_length) {
     for (const int32_t id : stop_ids) allowed.Clear(id);
   }
   for (const std::vector<int32_t>& sequence : rules.forbid) {

@@ -58,8 +58,11 @@ std::vector<std::vector<float>> ScoresAfter(const Model& model, const Session& e
   return all;
 }
 
-SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& task, bool times)
+SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& given, bool times)
     : model_(model), languages_(NamedTokens(model, "transcribe.language.")) {
+  SpeechTask task = given;
+  if (task.language.empty()) task.language = MetadataOr(model, "transcribe.default_language", "");
+  if (task.task.empty()) task.task = MetadataOr(model, "transcribe.default_task", "");
   const bool told = !task.language.empty() || !task.task.empty();
   if (!told) rest_ = MetadataTokens(model, "transcribe.prompt");
   if (rest_.empty()) {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <iterator>
+#include <vector>
 
 #include "tools/base/fail.h"
+#include "tools/convert/arch/generation_report.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,19 +32,27 @@ class Settings {
     return Set(entry, tokens);
   }
 
+  // A token; of a list, whose tokens the original forces alike, the lowest, which it then takes.
+  void SetForced(const char* entry, const char* key) {
+    std::vector<int64_t> tokens = TokensOf(view_(key));
+    if (tokens.empty()) return;
+    Set(entry, std::to_string(*std::min_element(tokens.begin(), tokens.end())));
+  }
+
   // Tokens that never follow. `suppress_tokens` has a list, `bad_words_ids` a list of lists, in which a text's end
   // counts for nothing.
   void SetSuppressed() {
-    std::string tokens, sequences, stop;
-    AddTokens(view_("eos_token_id"), &stop);
+    const std::vector<int64_t> stops = TokensOf(view_("eos_token_id"));
+    std::string tokens, sequences;
     AddTokens(view_("suppress_tokens"), &tokens);
     const JsonView words = view_("bad_words_ids");
     for (size_t i = 0; !words.IsNull() && i < words.List().size(); ++i) {
       std::string word;
       AddTokens(words.At(i), &word);
       if (word.empty()) Fail("{}[{}]: the word has no tokens", words.name(), i);
-      if (word == stop) continue;
-      std::string& list = words.At(i).List().size() == 1 ? tokens : sequences;
+      const bool single = words.At(i).List().size() == 1;
+      if (single && std::count(stops.begin(), stops.end(), TokensOf(words.At(i))[0]) != 0) continue;
+      std::string& list = single ? tokens : sequences;
       if (!list.empty()) list += &list == &tokens ? " " : ",";
       list += word;
     }
@@ -51,13 +60,26 @@ class Settings {
     Set("bad_words", sequences);
   }
 
-  // How the model's authors search.
-  void SetSearch() {
-    SetNumber("max_tokens", "max_length", 1);  // it counts the start token
+  // How the model's authors search. A text of an encoder-decoder has its start token, and one that continues a prompt
+  // the prompt: lengths of new tokens take precedence over lengths of texts.
+  void SetSearch(bool translates) {
+    if (translates) {
+      SetNumber("max_tokens", "max_length", 1);
+      SetNumber("min_tokens", "min_length");
+    } else {
+      if (view_("max_length").json() != kLibraryLength) SetNumber("max_length", "max_length");
+      SetNumber("min_length", "min_length");
+    }
     SetNumber("max_tokens", "max_new_tokens");
-    SetNumber("min_tokens", "min_length");
+    const JsonView least = view_("min_new_tokens");
+    // The token that ends a text counts among min_tokens, and not here.
+    if (!least.IsNull() && least.Number({0, INT32_MAX - 1}) > 0) {
+      Set("min_tokens", std::to_string(least.Number({0, INT32_MAX - 1}) + 1));
+    }
     SetNumber("no_repeat_ngram", "no_repeat_ngram_size");
     SetNumber("no_repeat_source_ngram", "encoder_no_repeat_ngram_size");
+    const JsonView repeated = view_("repetition_penalty");
+    if (!repeated.IsNull()) SetIf("repetition_penalty", fmt::format("{}", repeated.Real({1e-6, 1e6})), "1");
     const JsonView beams = view_("num_beams"), penalty = view_("length_penalty"), stop = view_("early_stopping");
     if (!beams.IsNull()) SetIf("beams", std::to_string(beams.Number({1, 256})), "1");
     if (!penalty.IsNull()) SetIf("length_penalty", fmt::format("{}", penalty.Real()), "1");
@@ -66,11 +88,30 @@ class Settings {
     } else if (!stop.IsNull()) {
       SetIf("early_stopping", stop.Flag() ? "true" : "false", "false");
     }
+    SetStopStrings();
   }
 
   void SetPrefix() { Set("prefix", view_("prefix").Text("")); }
 
  private:
+  // GenerationConfig's own length, which old files wrote where nobody chose it.
+  static constexpr int kLibraryLength = 20;
+
+  // A string or a list of them, as a JSON list.
+  void SetStopStrings() {
+    const JsonView strings = view_("stop_strings");
+    Json list = Json::array();
+    const auto add = [&](const JsonView& string) {
+      if (!string.Text().empty()) list.push_back(string.Text());
+    };
+    if (strings.json().is_array()) {
+      for (size_t i = 0; i < strings.List().size(); ++i) add(strings.At(i));
+    } else if (!strings.IsNull()) {
+      add(strings);
+    }
+    if (!list.empty()) Set("stop_strings", list.dump());
+  }
+
   // A whole number less `begins`, or 0 where that is more.
   void SetNumber(const char* entry, const char* key, uint32_t begins = 0) {
     const JsonView view = view_(key);
@@ -81,16 +122,17 @@ class Settings {
   void SetIf(const char* entry, const std::string& value, const char* usual) {
     if (all_ || value != usual) Set(entry, value);
   }
-  static void AddTokens(const JsonView& tokens, std::string* list) {
-    const auto add = [&](const JsonView& token) {
-      const auto id = token.Number({0, INT32_MAX});
-      *list += fmt::format("{}{}", list->empty() ? "" : " ", id);
-    };
+  static std::vector<int64_t> TokensOf(const JsonView& tokens) {
+    std::vector<int64_t> list;
     if (tokens.json().is_array()) {
-      for (size_t i = 0; i < tokens.List().size(); ++i) add(tokens.At(i));
+      for (size_t i = 0; i < tokens.List().size(); ++i) list.push_back(tokens.At(i).Number({0, INT32_MAX}));
     } else if (!tokens.IsNull()) {
-      add(tokens);
+      list.push_back(tokens.Number({0, INT32_MAX}));
     }
+    return list;
+  }
+  static void AddTokens(const JsonView& tokens, std::string* list) {
+    for (const int64_t token : TokensOf(tokens)) *list += fmt::format("{}{}", list->empty() ? "" : " ", token);
   }
   bool Set(const char* entry, const std::string& value) {
     if (!value.empty()) description_.SetMetadata(at_ + entry, value);
@@ -108,63 +150,23 @@ class Settings {
 GenerationConfig::GenerationConfig(const Checkpoint& checkpoint) : config_(checkpoint.config) {
   if (checkpoint.directory.empty()) return;
   const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
-  if (fs::exists(path)) own_.emplace(path);
+  if (!fs::exists(path)) return;
+  own_.emplace(path);
+  json_ = ReadJson(path);
+  of_model_ = own_->Get("_from_model_config") == true;
 }
 
-JsonView GenerationConfig::View(const std::string& key) const {
-  // All are read, so that none reports it as unknown.
+JsonView GenerationConfig::OfModel(const std::string& key) const {
+  // Both are read, so that neither is reported as unknown.
   const JsonView whole = config_.View(key), part = config_.View("decoder");
-  if (own_ && !own_->Get(key).is_null()) return own_->View(key);
   return whole.IsNull() && part.json().is_object() ? part[key.c_str()] : whole;
 }
 
-namespace {
-
-struct UsualValue {
-  const char* key;
-  double value;
-};
-// Settings that change generated texts, and the values with which they do not. Encoder-decoders also follow the second
-// list, the settings of search.
-constexpr UsualValue kNeverFollowed[] = {{"repetition_penalty", 1}, {"encoder_repetition_penalty", 1},
-                                         {"diversity_penalty", 0},  {"num_beam_groups", 1},
-                                         {"penalty_alpha", 0},      {"typical_p", 1},
-                                         {"epsilon_cutoff", 0},     {"eta_cutoff", 0},
-                                         {"guidance_scale", 1},     {"min_p", 0},
-                                         {"min_new_tokens", 0}};
-constexpr UsualValue kSearch[] = {
-    {"max_new_tokens", 0}, {"min_length", 0},           {"num_beams", 1},
-    {"length_penalty", 1}, {"no_repeat_ngram_size", 0}, {"encoder_no_repeat_ngram_size", 0}};
-
-// Generation is greedy unless the caller asks for more.
-void WarnOfSettings(const GenerationConfig& config, bool searches, Description& description) {
-  std::string named;
-  const auto name = [&](const char* key) {
-    named += fmt::format("{}{} {}", named.empty() ? "" : ", ", key, Shown(config.View(key).json()));
-  };
-  const auto check = [&](const UsualValue& usual) {
-    const Json& value = config.View(usual.key).json();
-    if (value.is_number() && value.get<double>() != usual.value) name(usual.key);
-  };
-  for (const UsualValue& usual : kNeverFollowed) check(usual);
-  if (!searches) std::for_each(std::begin(kSearch), std::end(kSearch), check);
-  const Json& samples = config.View("do_sample").json();
-  if (samples.is_boolean() && samples.get<bool>()) {
-    for (const char* key : {"do_sample", "temperature", "top_k", "top_p"}) {
-      if (!config.View(key).IsNull()) name(key);
-    }
-  }
-  for (const char* key : {"sequence_bias", "exponential_decay_length_penalty", "stop_strings", "watermarking_config",
-                          "prompt_lookup_num_tokens", "top_h"}) {
-    if (!config.View(key).IsNull()) name(key);
-  }
-  if (named.empty()) return;
-  description.warnings.push_back(fmt::format(
-      "generation settings of the model's authors are not applied: {}; fovea generate has options for most of them",
-      named));
+JsonView GenerationConfig::View(const std::string& key) const {
+  const JsonView other = OfModel(key);
+  if (!own_) return other;
+  return own_->Get(key).is_null() && (of_model_ || !IsGenerationRule(key)) ? other : own_->View(key);
 }
-
-}  // namespace
 
 void DescribeGeneration(const Checkpoint& checkpoint, Description& description) {
   const bool translates = checkpoint.task == Task::kSequenceToSequence;
@@ -178,18 +180,22 @@ void DescribeGeneration(const Checkpoint& checkpoint, Description& description) 
     settings.SetTokens("start", "bos_token_id");
   settings.SetSuppressed();
   settings.SetTokens("begin_suppress_ids", "begin_suppress_tokens");
-  WarnOfSettings(config, translates, description);
+  settings.SetForced("last_id", "forced_eos_token_id");
+  settings.SetSearch(translates);
+  if (!checkpoint.directory.empty()) {
+    const bool speech = translates && checkpoint.config.Get("model_type") == "whisper";
+    ReportGeneration(config, translates, speech, description);
+    ReportTasks(config, translates, description);
+  }
   if (!translates) return;  // texts are gone on with in the caller's way
-  settings.SetTokens("first_id", "forced_bos_token_id");
-  settings.SetTokens("last_id", "forced_eos_token_id");
-  settings.SetSearch();
+  settings.SetForced("first_id", "forced_bos_token_id");
   const JsonView tasks = config.View("task_specific_params");
   if (tasks.IsNull()) return;
   for (const auto& [name, parameters] : tasks.Object().items()) {
     const JsonView task = tasks[name.c_str()];
     Settings own([&](const char* key) { return task[key]; }, name, description);
     own.SetPrefix();
-    own.SetSearch();
+    own.SetSearch(true);
   }
 }
 

@@ -16,16 +16,23 @@ void FinishScoring(const std::string& last, const Heads& heads, ProgramBuilder& 
 void FinishDecoder(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 void FinishVerifying(const std::string& last, const Heads& heads, ProgramBuilder& builder);
 
-// Settings of generation: from generation_config.json, else config.json (older models have all of them there), else the
-// decoder's part of config.json.
+// Settings of generation, by the file that the original library reads: generation_config.json alone, if there is one,
+// except for tokens and for files that were made of config.json (`_from_model_config`); else config.json (older models
+// have all of them there), else the decoder's part of config.json.
 class GenerationConfig {
  public:
   explicit GenerationConfig(const Checkpoint& checkpoint);
   JsonView View(const std::string& key) const;
+  // The same of config.json alone.
+  JsonView OfModel(const std::string& key) const;
+  // generation_config.json; null: there is none.
+  const Json& own() const { return json_; }
 
  private:
   const Config& config_;
   std::optional<Config> own_;
+  Json json_;
+  bool of_model_ = true;  // config.json has what generation_config.json lacks
 };
 
 // Writes metadata for generation: the task, inputs and outputs of a step, special tokens, and the settings of search

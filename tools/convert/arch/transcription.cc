@@ -50,12 +50,105 @@ std::string LayersHeads(const JsonView& pairs) {
   return heads;
 }
 
+// The name of the token in a table of generation_config.json; empty: it is not there.
+std::string NameOf(const JsonView& tokens, const Json& token) {
+  if (tokens.IsNull()) return "";
+  for (const auto& item : tokens.Object().items()) {
+    if (item.value() == token) return Bare(item.key());
+  }
+  return "";
+}
+
+// The language or task that forced_decoder_ids has a token of.
+std::string ForcedName(const JsonView& pairs, const JsonView& tokens) {
+  for (size_t i = 0; !pairs.IsNull() && i < pairs.List().size(); ++i) {
+    const JsonView pair = pairs.At(i);
+    const std::string name = pair.List().size() == 2 ? NameOf(tokens, pair.At(1).json()) : "";
+    if (!name.empty()) return name;
+  }
+  return "";
+}
+
+// Language and task of a text, by the settings of generation_config.json.
+class SpeechChoice {
+ public:
+  SpeechChoice(const GenerationConfig& config, Description& description) : config_(config), description_(description) {}
+
+  void Describe() {
+    const Json& several = config_.View("is_multilingual").json();
+    if (several == false)
+      return Find(
+          "the model knows one language (is_multilingual false): --language and --task are "
+          "not available");
+    const JsonView languages = config_.View("lang_to_id"), tasks = config_.View("task_to_id");
+    SetNamed(languages, "transcribe.language.", description_);
+    SetNamed(tasks, "transcribe.task.", description_);
+    const bool language = SetDefault("language", languages), task = SetDefault("task", tasks);
+    // Forced tokens without a gap are transcribe.prompt as they are.
+    const JsonView forced = config_.View("forced_decoder_ids");
+    if (language || task || Forced(forced).empty()) {
+      if (!language) SetForced("language", ForcedName(forced, languages));
+      if (!task) SetForced("task", ForcedName(forced, tasks));
+    }
+    if (languages.IsNull()) {
+      Find(
+          "no table of languages (lang_to_id): --language is not available, none is detected, and a text begins as "
+          "the model chooses or forced_decoder_ids specifies; the original refuses a language");
+    } else if (several.is_null()) {
+      Find("is_multilingual is not set: fovea detects the language, and the original only takes one that is given");
+    }
+    if (tasks.IsNull()) Find("no table of tasks (task_to_id): --task is not available");
+  }
+
+  void Times() {
+    if (!config_.View("no_timestamps_token_id").IsNull()) return;
+    Find(
+        "no no_timestamps_token_id: texts have no times, and longer sounds are cut into clips, which may split a "
+        "word; the original refuses both");
+  }
+
+ private:
+  void Find(const char* text) { description_.findings.push_back({Topic::kGeneration, std::string("speech: ") + text}); }
+
+  void SetForced(const char* key, const std::string& name) {
+    if (name.empty()) return;
+    description_.SetMetadata(std::string("transcribe.default_") + key, name);
+    Find(key, name);
+  }
+
+  // False if no key sets it.
+  bool SetDefault(const char* key, const JsonView& tokens) {
+    // In config.json these keys are about something else.
+    const JsonView file(config_.own(), "generation_config.json");
+    if (!file.json().is_object() || file[key].IsNull()) return false;
+    const JsonView value = file[key];
+    const std::string name = Bare(value.Text());
+    const std::string entry = std::string("transcribe.") + key + "." + name;
+    if (!tokens.IsNull() && description_.metadata_index.count(entry) != 0) {
+      SetForced(key, name);
+      return true;
+    }
+    description_.warnings.push_back(
+        fmt::format("{} {} is not a name of the model's table and was ignored; fovea transcribe --{} sets it",
+                    value.name(), Shown(value.json()), key));
+    return false;
+  }
+  void Find(const char* key, const std::string& name) {
+    description_.findings.push_back(
+        {Topic::kGeneration, fmt::format("speech: {} {} unless --{} sets another", key, name, key)});
+  }
+
+  const GenerationConfig& config_;
+  Description& description_;
+};
+
 }  // namespace
 
 void DescribeTranscription(const Checkpoint& checkpoint, Description& description) {
   const GenerationConfig config(checkpoint);
-  SetNamed(config.View("lang_to_id"), "transcribe.language.", description);
-  SetNamed(config.View("task_to_id"), "transcribe.task.", description);
+  SpeechChoice choice(config, description);
+  choice.Describe();
+  choice.Times();
   const auto set = [&](const char* entry, const std::string& tokens) {
     if (!tokens.empty()) description.SetMetadata(entry, tokens);
   };

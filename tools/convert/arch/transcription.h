@@ -6,9 +6,11 @@
 
 namespace fovea::tools {
 
-// Writes metadata from generation_config.json or else config.json, each entry if the model has it:
+// Writes metadata from generation_config.json or else config.json, each entry if the model has it, and
+// reports what it lacks:
 // transcribe.language.<code>   the token of a language
 // transcribe.task.<name>       the token of a task: transcribe, translate
+// transcribe.default_language, transcribe.default_task  the name of the one that is taken unless the caller names one
 // transcribe.no_timestamps     the token after which no times are written
 // transcribe.previous          the token before the text of an earlier clip
 // transcribe.prompt            default tokens after the start token, with spaces between them

@@ -101,7 +101,12 @@ void ModuleChain::Pooling(const std::string& directory) {
   if (pooled_) Fail("{}: a second Pooling module is not supported; remove it from modules.json", directory);
   const Config config = ConfigIn(directory);
   Pool(ModesOf(config, directory));
-  if (!config.Flag("include_prompt", true)) description_.SetMetadata("prompt_is_pooled", "false");
+  if (config.Flag("include_prompt", true)) return;
+  description_.SetMetadata("prompt_is_pooled", "false");
+  description_.warnings.push_back(
+      fmt::format("{}: include_prompt false is not followed: the tokens of a prompt count in the embedding, and the "
+                  "original leaves them out; embeddings of texts without a prompt are the same",
+                  (fs::path(directory) / "config.json").string()));
 }
 
 void ModuleChain::Pool(const std::vector<std::string>& modes) {

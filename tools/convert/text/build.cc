@@ -12,20 +12,12 @@
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/template_by_config.h"
 #include "tools/convert/text/tokenizer_class.h"
+#include "tools/convert/text/tokenizer_settings.h"
 
 namespace fovea::tools {
 namespace {
 
 using std::filesystem::path;
-
-// Values such as 1e30 mean "no limit".
-uint32_t ConfiguredLength(const JsonView& config) {
-  constexpr double kNoLimit = 1e9;
-  // Older versions of the original library wrote max_len.
-  const JsonView length = config["model_max_length"].IsNull() ? config["max_len"] : config["model_max_length"];
-  if (length.IsNull() || (length.json().is_number() && length.json().get<double>() >= kNoLimit)) return 0;
-  return length.Number({1, static_cast<int64_t>(kNoLimit)});
-}
 
 TextModel ReadTokenizerFile(const path& file) {
   const Json json = ReadJson(file);
@@ -203,14 +195,7 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   for (const AddedToken& added : model->added) {
     if (added.content == mask) model->mask_id = added.id;
   }
-  const uint32_t length = ConfiguredLength(config);
-  if (length != 0) model->max_length = length;
-  if (length != 0 && options.findings != nullptr) {
-    options.findings->push_back({Topic::kLimits, fmt::format("{} tokens (tokenizer_config.json)", length)});
-  }
-  const std::string side = config["truncation_side"].Text("");
-  if (side == "left") model->flags |= text::kCutLeft;
-  if (side == "right") model->flags &= ~uint32_t{text::kCutLeft};
+  ApplySettings(config, options, model);
   return true;
 }
 
@@ -250,7 +235,9 @@ std::vector<uint8_t> BuildTextSection(const path& model_dir, const Json& descrip
   TextModel model;
   const JsonView view(description, "tokenizer");
   if (description.is_null() || IsDirectoryTokenizer(description)) {
-    if (!ReadDirectory(model_dir, options, &model)) return {};
+    TextOptions own = options;
+    own.reports_limit = options.reports_limit && (description.is_null() || view["max_length"].IsNull());
+    if (!ReadDirectory(model_dir, own, &model)) return {};
   } else {
     model = ReadFileOfType(model_dir / view["file"].Text(), view["type"].Text(), view);
   }

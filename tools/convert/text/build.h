@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/base/json.h"
@@ -24,6 +25,9 @@ struct TextOptions {
   std::vector<std::string>* warnings =
       nullptr;                   // receives parts of the files that are read differently than they specify
   Findings* findings = nullptr;  // receives the files that were read, limits and special tokens
+  bool reports_limit = true;     // false: another file sets the limit
+  bool generates = false;        // the model writes texts
+  std::vector<std::pair<std::string, std::string>>* metadata = nullptr;  // receives text.clean_up
 };
 
 // `description`: the "tokenizer" object of a model description (README.md), or null: then the directory's files decide,
