@@ -30,7 +30,7 @@ esac
 go build -o "$work/jobs" ./jobs
 python3 "$here/jobs.py" "$build/fovea" "$work/blobs" "$work/jobs"
 
-# The README's example in a module of its own.
+# The README's example, in a separate module.
 sed -n '/^```go$/,/^```$/p' README.md | sed '/^```/d' >"$work/example/main.go"
 {
   printf 'module example\n\ngo 1.19\n\nrequire fovea v0.0.0\n\n'

@@ -112,7 +112,7 @@ class Jobs:
             told = self.told("generate", self.blob("package-writer"), *WRITER, *options)
             self.equal(job, self.results[job] + "\n", told)
         if self.results["stopped"] == self.results["greedy"]:
-            sys.exit("the stop strings do not occur: choose others")
+            sys.exit("the stop strings do not occur: choose different ones")
         dates = [word for date in DATES for word in ("--text", date)]
         told = self.told("generate", self.blob("date-normaliser"), *dates)
         self.equal("dates", [f"{date} -> {text}" for date, text in zip(DATES, self.results["dates"])],

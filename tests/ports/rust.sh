@@ -16,7 +16,7 @@ mkdir -p "$work/blobs" "$work/crates"
 "$cmake" --install "$build" --prefix "$work/prefix" >/dev/null
 sh "$here/job_blobs.sh" "$build/fovea" "$work/blobs"
 
-# A copy: cargo writes beside the sources. The README's example is a program of its own.
+# A copy: cargo writes beside the sources. The README's example is a separate program.
 cp -rp "$root/ports/rust/." "$work/crates"
 mkdir -p "$work/crates/example/src"
 sed -n '/^```rust$/,/^```$/p' "$root/ports/rust/README.md" | sed '/^```/d' >"$work/crates/example/src/main.rs"
