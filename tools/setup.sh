@@ -10,7 +10,8 @@ packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-cert
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 lld g++-aarch64-linux-gnu clang-19 qemu-user
-      python3-numpy python3-pip default-jdk-headless qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi
+      python3-numpy python3-pip default-jdk-headless cargo golang-go
+      qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
     ;;
 esac

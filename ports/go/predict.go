@@ -1,0 +1,415 @@
+package fovea
+
+import (
+	"context"
+	"math"
+	"sort"
+	"strconv"
+)
+
+// RunOptions are the options of a run over texts.
+type RunOptions struct {
+	Program   string
+	Workers   int  // Goroutines that share the work; 0: 1.
+	MaxLength int  // Texts are truncated to this many tokens; 0: to the model's limit.
+	Wrapped   bool // Documents: line ends are line wraps.
+
+	// Embed: the name of the model's prompt to put in front of each text; "": its default prompt, if it has one.
+	Prompt   string
+	NoPrompt bool // Embed: not even the default prompt.
+}
+
+// Class is a class of a text. Models of numbers (regression) have no probability.
+type Class struct {
+	Label          string
+	Probability    float64
+	HasProbability bool
+	Logit          float32
+	Index          int
+}
+
+type limits map[int][2]int // rows and rows of the longest segment, by space
+
+func (m *Model) idsOf(program *Program) (int, error) {
+	for i, value := range program.Values {
+		if value.Name == "input_ids" && value.IsInput {
+			return i, nil
+		}
+	}
+	return 0, refuse(BadName, m.Name, "program '%s' has no input 'input_ids', so it reads no texts", program.Name)
+}
+
+// sentenceSpace is the space whose rows are the sentences of documents, if tokens nest in one; else -1.
+func (m *Model) sentenceSpace(space int) int {
+	parent := m.Spaces[space].Parent
+	if parent >= 0 && m.Spaces[parent].IsInput && m.Spaces[parent].Parent >= 0 {
+		return parent
+	}
+	return -1
+}
+
+func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) ([]*Encoding, error) {
+	ids, err := m.idsOf(program)
+	if err != nil {
+		return nil, err
+	}
+	about, err := m.Tokenizer()
+	if err != nil {
+		return nil, err
+	}
+	space, most := program.Values[ids].Space, options.MaxLength
+	for _, bound := range []int{int(m.Spaces[space].MaxSegmentRows), about.MaxLength} {
+		if bound != 0 && (most == 0 || bound < most) {
+			most = bound
+		}
+	}
+	var encodings []*Encoding
+	for _, text := range texts {
+		encode := m.Encode
+		if m.sentenceSpace(space) >= 0 {
+			encode = m.EncodeDocument
+		}
+		encoding, err := encode(text, EncodeOptions{MaxLength: most, Wrapped: options.Wrapped && m.sentenceSpace(space) >= 0})
+		if err != nil {
+			return nil, err
+		}
+		encodings = append(encodings, encoding)
+	}
+	return encodings, nil
+}
+
+func atLeast1(number int) int {
+	if number < 1 {
+		return 1
+	}
+	return number
+}
+
+// limitsOf are limits that fit exactly these encodings.
+func (m *Model) limitsOf(space int, encodings []*Encoding) limits {
+	sum, longest, sentences, most := 0, 1, 0, 1
+	nested := m.sentenceSpace(space) >= 0
+	for _, one := range encodings {
+		lengths := []uint32{uint32(len(one.IDs))}
+		if nested {
+			lengths = one.Sentences
+		}
+		for _, length := range lengths {
+			sum += int(length)
+			longest = max(longest, int(length))
+		}
+		sentences, most = sentences+len(lengths), max(most, len(lengths))
+	}
+	found := limits{space: {atLeast1(sum), longest}}
+	if parent := m.Spaces[space].Parent; parent >= 0 {
+		found[parent] = [2]int{atLeast1(sentences), 0}
+		if nested {
+			found[parent] = [2]int{atLeast1(sentences), most}
+		}
+		if above := m.Spaces[parent].Parent; above >= 0 {
+			found[above] = [2]int{atLeast1(len(encodings)), 0}
+		}
+	}
+	rows, segment := 1, 1
+	for _, limit := range found {
+		rows, segment = max(rows, limit[0]), max(segment, limit[1])
+	}
+	for i, space := range m.Spaces {
+		if space.IsCached { // one run has all rows of a cached text
+			found[i] = [2]int{rows, segment}
+		}
+	}
+	return found
+}
+
+func max(a, b int) int {
+	if a > b {
+		return a
+	}
+	return b
+}
+
+func (m *Model) listed(given limits) []Limit {
+	var found []Limit
+	for i, space := range m.Spaces {
+		if limit, ok := given[i]; ok {
+			found = append(found, Limit{space.Name, limit[0], limit[1]})
+		}
+	}
+	return found
+}
+
+// fillInputs sets inputs that texts do not set to what metadata default.NAME specifies.
+func (s *Session) fillInputs() error {
+	for _, value := range s.program.Values {
+		if !value.IsInput || value.IsCarried || value.Name == "input_ids" || value.Name == "token_type_ids" {
+			continue
+		}
+		text, _ := s.model.Find("default." + value.Name)
+		number, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || value.Type != I32 {
+			return refuse(BadName, "program '"+s.program.Name+"'", "input '%s' is not made of texts", value.Name)
+		}
+		offsets, err := s.Segments(s.model.Spaces[value.Space].Name)
+		if err != nil {
+			return err
+		}
+		rows := make([]int32, int(offsets[len(offsets)-1])*value.Width)
+		for i := range rows {
+			rows[i] = int32(number)
+		}
+		if err := s.WriteI32(value.Name, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunEncodings runs a program over encoded texts. The session that it returns has the outputs, and is the caller's to
+// close.
+func (m *Model) RunEncodings(ctx context.Context, encodings []*Encoding, options RunOptions, keep []string,
+	taps []Tap) (*Session, error) {
+	session, _, err := m.run(ctx, encodings, options, keep, taps)
+	return session, err
+}
+
+func (m *Model) run(ctx context.Context, encodings []*Encoding, options RunOptions, keep []string,
+	taps []Tap) (*Session, limits, error) {
+	program, err := m.Program(options.Program)
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, err := m.idsOf(program)
+	if err != nil {
+		return nil, nil, err
+	}
+	fitting := m.limitsOf(program.Values[ids].Space, encodings)
+	session, err := m.Session(SessionOptions{Program: program.Name, Limits: m.listed(fitting), Workers: options.Workers,
+		Keep: keep, Taps: taps})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err = session.Bind(encodings); err == nil {
+		err = session.fillInputs()
+	}
+	if err == nil {
+		err = session.Run(ctx)
+	}
+	if err != nil {
+		session.Close()
+		return nil, nil, err
+	}
+	return session, fitting, nil
+}
+
+func (m *Model) runTexts(ctx context.Context, texts []string, options RunOptions, taps []Tap) (*Session, []*Encoding,
+	error) {
+	program, err := m.Program(options.Program)
+	if err != nil {
+		return nil, nil, err
+	}
+	encodings, err := m.encodeFor(program, texts, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	session, _, err := m.run(ctx, encodings, options, nil, taps)
+	return session, encodings, err
+}
+
+func (m *Model) classes(logits []float32) []Class {
+	kind, _ := m.Find("problem_type")
+	numbers := len(logits) == 1 || kind == "regression"
+	most, sum := math.Inf(-1), 0.0
+	for _, logit := range logits {
+		most = math.Max(most, float64(logit))
+	}
+	for _, logit := range logits {
+		sum += math.Exp(float64(logit) - most)
+	}
+	classes := make([]Class, len(logits))
+	for i, logit := range logits {
+		share := math.Exp(float64(logit)-most) / sum
+		if kind == "multi_label_classification" {
+			share = 1 / (1 + math.Exp(-float64(logit)))
+		}
+		classes[i] = Class{Label: m.Label(i), Logit: logit, Index: i, HasProbability: !numbers}
+		if !numbers {
+			classes[i].Probability = share
+		}
+	}
+	if !numbers {
+		sort.SliceStable(classes, func(i, j int) bool { return classes[i].Probability > classes[j].Probability })
+	}
+	return classes
+}
+
+// Classify returns for each text its classes, the most probable first.
+func (m *Model) Classify(ctx context.Context, texts []string, options RunOptions) ([][]Class, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	session, _, err := m.runTexts(ctx, texts, options, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	logits, err := session.Output("logits")
+	if err != nil {
+		return nil, err
+	}
+	if logits.Rows != len(texts) {
+		return nil, refuse(BadName, m.Name, "the program has no output for a text as a whole")
+	}
+	var classes [][]Class
+	for i := range texts {
+		classes = append(classes, m.classes(logits.Row(i)))
+	}
+	return classes, nil
+}
+
+// prompted puts the model's prompt in front of texts.
+func (m *Model) prompted(texts []string, options RunOptions) ([]string, error) {
+	name := options.Prompt
+	if name == "" && !options.NoPrompt {
+		name, _ = m.Find("default_prompt")
+	}
+	if name == "" {
+		return texts, nil
+	}
+	prompt, ok := m.Find("prompt." + name)
+	if !ok {
+		return nil, refuse(BadName, m.Name, "no prompt '%s'", name)
+	}
+	var made []string
+	for _, text := range texts {
+		made = append(made, prompt+text)
+	}
+	return made, nil
+}
+
+// Embed returns a row for each text: the sentence embedding or pooled output of the model, or else the mean of its last
+// hidden states.
+func (m *Model) Embed(ctx context.Context, texts []string, options RunOptions) ([][]float32, error) {
+	texts, err := m.prompted(texts, options)
+	if err != nil || len(texts) == 0 {
+		return nil, err
+	}
+	session, _, err := m.runTexts(ctx, texts, options, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	value, whole := m.embedding(session.program)
+	if value == nil {
+		return nil, refuse(BadName, m.Name, "the program has no output of numbers")
+	}
+	rows, err := session.Output(value.Name)
+	if err != nil {
+		return nil, err
+	}
+	offsets := make([]uint32, rows.Rows+1)
+	for i := range offsets {
+		offsets[i] = uint32(i)
+	}
+	if !whole {
+		if offsets, err = session.Segments(m.Spaces[value.Space].Name); err != nil {
+			return nil, err
+		}
+	}
+	var found [][]float32
+	for i := 0; i+1 < len(offsets); i++ {
+		row, sums := make([]float32, rows.Width), make([]float64, rows.Width)
+		for r := offsets[i]; r < offsets[i+1]; r++ {
+			for j, x := range rows.Row(int(r)) {
+				sums[j] += float64(x)
+			}
+		}
+		for j, sum := range sums {
+			row[j] = float32(sum / math.Max(1, float64(offsets[i+1]-offsets[i])))
+		}
+		found = append(found, row)
+	}
+	return found, nil
+}
+
+// embedding finds the output of Embed, and whether it has a row for each text.
+func (m *Model) embedding(program *Program) (*Value, bool) {
+	for _, whole := range []bool{true, false} {
+		var best *Value
+		for i := range program.Values {
+			value := &program.Values[i]
+			if !value.IsOutput || value.Type != F32 || (m.Spaces[value.Space].Parent < 0) != whole {
+				continue
+			}
+			if best == nil || rank(value.Name) < rank(best.Name) {
+				best = value
+			}
+		}
+		if best != nil {
+			return best, whole
+		}
+	}
+	return nil, false
+}
+
+func rank(name string) int {
+	for i, known := range []string{"sentence_embedding", "pooler_output", "last_hidden_state"} {
+		if name == known {
+			return i
+		}
+	}
+	return 3
+}
+
+// Normalise scales rows to length 1, in place; zeros stay zeros.
+func Normalise(rows [][]float32) {
+	for _, row := range rows {
+		sum := 0.0
+		for _, x := range row {
+			sum += float64(x) * float64(x)
+		}
+		for i := range row {
+			if sum > 0 {
+				row[i] = float32(float64(row[i]) / math.Sqrt(sum))
+			}
+		}
+	}
+}
+
+// Looked is where a model looked.
+type Looked struct {
+	Encodings []*Encoding
+	Maps      []*AttentionMap
+	File      []byte // The maps as a safetensors file, which `fovea attend --from` shows as a page.
+}
+
+// Look runs a program over texts and keeps the attention of operations; taps nil: of all, dense.
+func (m *Model) Look(ctx context.Context, texts []string, taps []Tap, options RunOptions) (*Looked, error) {
+	program, err := m.Program(options.Program)
+	if err != nil {
+		return nil, err
+	}
+	if taps == nil {
+		for _, name := range program.Attentions() {
+			taps = append(taps, Tap{Operation: name})
+		}
+	}
+	if len(texts) == 0 || len(taps) == 0 {
+		return nil, refuse(BadOption, m.Name, "a text and an operation are needed")
+	}
+	session, encodings, err := m.runTexts(ctx, texts, options, taps)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	looked := &Looked{Encodings: encodings}
+	for _, tap := range taps {
+		found, err := session.AttentionMap(tap.Operation)
+		if err != nil {
+			return nil, err
+		}
+		looked.Maps = append(looked.Maps, found)
+	}
+	looked.File, err = session.TapsFile()
+	return looked, err
+}

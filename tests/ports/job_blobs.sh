@@ -1,0 +1,15 @@
+#!/bin/sh
+# The blobs of the four jobs of a port (jobs.py).   job_blobs.sh COMMAND FOLDER
+set -eu
+command=$1 folder=$2
+train=$(cd "$(dirname "$0")/../../tools/train" && pwd)
+convert() { # MODEL BLOB [OPTIONS]
+  model=$1 blob=$2
+  shift 2
+  "$command" convert "$train/$model" -o "$folder/$blob.fovea" --compare none "$@" >/dev/null
+}
+for model in package-section package-writer; do
+  convert $model $model
+  convert $model $model-encoder --task encoder
+done
+for model in package-section-hierarchical date-normaliser; do convert $model/graph.json $model; done
