@@ -2,7 +2,7 @@
 # Installs the Debian packages that building fovea needs; does nothing if all are installed.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly, and for Go's port
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
@@ -10,13 +10,13 @@ packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-cert
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 lld g++-aarch64-linux-gnu clang-19 qemu-user
-      python3-numpy python3-pip default-jdk-headless cargo golang-go
+      python3-numpy python3-pip default-jdk-headless cargo
       qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium"
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"
