@@ -115,14 +115,27 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
   return {std::max(made.height, 1u), std::max(made.width, 1u)};
 }
 
-Planes ToPlanes(const Picture& picture, double factor) {
-  Planes planes = {picture.width, picture.height, picture.channels, {}};
+// Channels [first, first + count) of a picture.
+Planes ToPlanes(const Picture& picture, double factor, uint32_t first, uint32_t count) {
+  Planes planes = {picture.width, picture.height, count, {}};
   const size_t size = size_t{picture.width} * picture.height;
-  planes.values.resize(size * picture.channels);
-  for (uint32_t c = 0; c < picture.channels; ++c) {
+  planes.values.resize(size * count);
+  for (uint32_t c = 0; c < count; ++c) {
     for (size_t i = 0; i < size; ++i) {
-      planes.values[c * size + i] = static_cast<float>(picture.pixels[i * picture.channels + c] * factor);
+      planes.values[c * size + i] = static_cast<float>(picture.pixels[i * picture.channels + first + c] * factor);
     }
+  }
+  return planes;
+}
+
+Planes ToPlanes(const Picture& picture, double factor) { return ToPlanes(picture, factor, 0, picture.channels); }
+
+// Channel by channel, so that one channel of a large picture is in memory as floats.
+Planes ResizedPlanes(const Picture& picture, double factor, Extent to, std::optional<Filter> filter) {
+  Planes planes = {to.width, to.height, picture.channels, {}};
+  for (uint32_t c = 0; c < picture.channels; ++c) {
+    const Planes one = Resize(ToPlanes(picture, factor, c, 1), to.height, to.width, filter);
+    planes.values.insert(planes.values.end(), one.values.begin(), one.values.end());
   }
   return planes;
 }
@@ -241,13 +254,13 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
   Preparation p = preparation;
   if (p.fit == Preparation::Fit::kNone && p.Made().none()) p.size = wanted;
   if (p.mean.size() > channels || p.deviation.size() > channels) Fail("more means than the {} channels", channels);
-  const Picture coloured = channels == 1 ? Grey(picture) : picture;
+  const Picture grey = channels == 1 ? Grey(picture) : Picture();
+  const Picture& coloured = channels == 1 ? grey : picture;
   const Extent size = Resized(p, {coloured.height, coloured.width}, wanted);
   const bool same = size.height == coloured.height && size.width == coloured.width;
   Planes planes;
-  if (p.exact) {
-    planes = ToPlanes(coloured, p.factor);
-    if (!same) planes = Resize(planes, size.height, size.width, p.filter);
+  if (p.exact && !same) {
+    planes = ResizedPlanes(coloured, p.factor, size, p.filter);
   } else {
     planes = ToPlanes(same ? coloured : Resize(coloured, size.height, size.width, p.filter), p.factor);
   }
