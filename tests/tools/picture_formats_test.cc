@@ -9,7 +9,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/image/formats.h"
-#include "tools/image/picture.h"
+#include "tools/image/preparation.h"
 
 namespace fovea::tools {
 namespace {
@@ -196,6 +196,28 @@ TEST(PictureFormats, OrientationInXmpOfJpeg) {
   const std::string segment = std::string("\xff\xe1\0", 3) + static_cast<char>(text.size() + 2) + text;
   EXPECT_EQ(Parse(plain.substr(0, 2) + segment + plain.substr(2)).pixels,
             ReadPicture(InData("images/orientation_6.jpg")).pixels);
+}
+
+// Where odd pixels are cut: `int(round(rest / 2))` of torchvision rounds to even numbers; transformers' own functions
+// round down. Padding has the odd pixel at the other end.
+TEST(PictureFormats, CentreAsEachLibraryCutsIt) {
+  const auto first = [](uint32_t from, uint32_t to, bool even) {
+    Picture picture = {from, 1, 3, {}};
+    for (uint32_t x = 0; x < from; ++x) picture.pixels.insert(picture.pixels.end(), 3, static_cast<uint8_t>(x + 1));
+    Preparation p;
+    p.crop = {1, to};
+    p.even_crop = even;
+    const std::vector<float> made = Prepare(p, picture, 3, {1, to});
+    return std::vector<float>(made.begin(), made.begin() + 2);
+  };
+  using Row = std::vector<float>;
+  EXPECT_EQ(first(5, 4, false), Row({1, 2}));
+  EXPECT_EQ(first(5, 4, true), Row({1, 2}));
+  EXPECT_EQ(first(7, 4, false), Row({2, 3}));
+  EXPECT_EQ(first(7, 4, true), Row({3, 4}));
+  EXPECT_EQ(first(9, 4, true), Row({3, 4}));
+  EXPECT_EQ(first(3, 6, false), Row({0, 0}));
+  EXPECT_EQ(first(3, 6, true), Row({0, 1}));
 }
 
 }  // namespace

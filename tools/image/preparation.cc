@@ -140,11 +140,14 @@ Planes ResizedPlanes(const Picture& picture, double factor, Extent to, std::opti
   return planes;
 }
 
-// Centre crop, or zero padding around the image. An odd pixel is cut at the upper left, and added at the lower right.
-Planes Crop(const Planes& planes, Extent to) {
-  const auto shift = [](uint32_t from, uint32_t size) {
+// Centre crop, or zero padding around the image. An odd pixel is cut at the lower right and added at the upper left.
+// `even`: half of what is cut is rounded to an even number, and an odd pixel is added at the lower right, as in
+// torchvision.
+Planes Crop(const Planes& planes, Extent to, bool even = false) {
+  const auto shift = [even](uint32_t from, uint32_t size) {
     const int64_t rest = static_cast<int64_t>(from) - size;
-    return rest >= 0 ? rest / 2 : -((-rest + 1) / 2);
+    if (rest >= 0) return rest / 2 + (even && rest % 4 == 3 ? 1 : 0);
+    return even ? -(-rest / 2) : -((-rest + 1) / 2);
   };
   const int64_t top = shift(planes.height, to.height), left = shift(planes.width, to.width);
   Planes out = {to.width, to.height, planes.channels,
@@ -202,7 +205,7 @@ std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& p
     }
     if (p.exact) add("image.rounding", "none");
   }
-  if (!p.crop.none()) add("image.crop", Words(p.crop));
+  if (!p.crop.none()) add("image.crop", Words(p.crop) + (p.even_crop ? " even" : ""));
   if (!p.pad.none()) add("image.pad", Words(p.pad));
   add("image.factor", fmt::format("{}", p.factor));
   if (!p.mean.empty()) add("image.mean", Joined(p.mean));
@@ -234,7 +237,12 @@ std::optional<Preparation> FromMetadata(const std::function<const char*(const st
     if (r.Word() != "none") r.Refuse();
     made.exact = true;
   });
-  read("image.crop", [&](Reader& r) { made.crop = r.Both(); });
+  read("image.crop", [&](Reader& r) {
+    made.crop = r.Both();
+    if (r.AtEnd()) return;
+    if (r.Word() != "even") r.Refuse();
+    made.even_crop = true;
+  });
   read("image.pad", [&](Reader& r) { made.pad = r.Both(); });
   read("image.factor", [&](Reader& r) { made.factor = r.Real(); });
   read("image.mean", [&](Reader& r) { made.mean = ReadChannels(r); });
@@ -271,7 +279,7 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
     Fail("the image has {} x {} pixels, but the model needs {} x {} and does not resize; resize the file",
          picture.height, picture.width, wanted.height, wanted.width);
   }
-  if (!p.crop.none() || !pads) planes = Crop(planes, cut);
+  if (!p.crop.none() || !pads) planes = Crop(planes, cut, p.even_crop);
   Normalize(p, planes);
   if (pads) {
     if (planes.height > wanted.height || planes.width > wanted.width) planes = Crop(planes, wanted);
