@@ -181,8 +181,8 @@ TEST_F(ImageProcessor, OfOpenClip) {
 TEST_F(ImageProcessor, DamagedFiles) {
   const std::string whole = R"({"image_processor_type": "CLIPImageProcessor", "do_resize": true, "size":
       {"shortest_edge": 224, "longest_edge": 300}, "resample": 3, "do_center_crop": true, "crop_size": {"height": 224,
-      "width": 224}, "do_pad": true, "pad_size": [224, 224], "do_rescale": true, "rescale_factor": 0.0039, "do_normalize":
-      true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "auto_map": {"a": "b"}})";
+      "width": 224}, "do_pad": true, "pad_size": [224, 224], "do_rescale": true, "rescale_factor": 0.0039,
+      "do_normalize": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5], "auto_map": {"a": "b"}})";
   ASSERT_EQ(Warnings(Read(whole, "clip")), "");
   std::mt19937 random(3);
   const std::string kParts[] = {"null",  "true", "-1", "1e400", "99999999999999999999",

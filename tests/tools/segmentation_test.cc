@@ -112,7 +112,7 @@ TEST(Segmentation, IndicesAsPng) {
   EXPECT_EQ(palette.width, 3u);
   EXPECT_EQ(palette.height, 2u);
   EXPECT_EQ(palette.pixels,
-            std::vector<uint8_t>({0, 0, 0, 128, 0, 0, 0, 128, 0, 128, 0, 128, 224, 224, 192, 0, 0, 32}));
+            std::vector<uint8_t>({0, 0, 0, 128, 0, 0, 0, 128, 0, 128, 0, 128, 224, 224, 192, 0, 32, 0}));
   indices[3] = 0x1234;
   const Picture grey = parse(tools::IndexedPngOf(indices, 2, 3));
   EXPECT_EQ(grey.pixels[9], 0x12);
