@@ -47,6 +47,25 @@ target_include_directories(fovea_stb_image SYSTEM PUBLIC ${header_folder})
 target_link_libraries(fovea_stb_image PRIVATE fovea_flags)
 target_compile_options(fovea_stb_image PRIVATE -O2 -w)
 
+# Decoders of rarer image files, where they are installed: WebP by libwebp, arithmetic-coded JPEG by libjpeg. On Linux
+# only static libraries, so that the command also runs where they are not installed. Without them the command names a
+# converter. Only the source file that uses a decoder depends on it.
+function(fovea_optional_decoder name header library source)
+  find_path(FOVEA_${name}_INCLUDE ${header})
+  set(names ${library})
+  if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+    set(names lib${library}.a)
+  endif()
+  find_library(FOVEA_${name}_LIBRARY NAMES ${names})
+  mark_as_advanced(FOVEA_${name}_INCLUDE FOVEA_${name}_LIBRARY)
+  if(FOVEA_${name}_INCLUDE AND FOVEA_${name}_LIBRARY)
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_DEFINITIONS FOVEA_${name} SKIP_PRECOMPILE_HEADERS ON)
+    target_include_directories(fovea_tools SYSTEM PRIVATE ${FOVEA_${name}_INCLUDE})
+    target_link_libraries(fovea_tools PRIVATE ${FOVEA_${name}_LIBRARY})
+  endif()
+endfunction()
+
 fovea_sources(utf8proc zlib)
 add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
 target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})

@@ -6,7 +6,8 @@
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
-  nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libgtest-dev googletest"
+  nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libwebp-dev libjpeg-dev
+  libgtest-dev googletest"
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 lld g++-aarch64-linux-gnu clang-19 qemu-user

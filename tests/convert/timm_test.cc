@@ -116,7 +116,7 @@ TEST_F(Timm, TheSameModelByOtherNames) {
   std::string prepared;
   for (const auto& [key, value] : timm.metadata) prepared += key + "=" + value + "\n";
   for (const char* part :
-       {"image.resize=shortest 26\n", "image.crop=24 24\n", "bilinear", "0.5 0.25 0.5", "0.5 0.5 0.125"}) {
+       {"image.resize=shortest 26\n", "image.crop=24 24 even\n", "bilinear", "0.5 0.25 0.5", "0.5 0.5 0.125"}) {
     EXPECT_NE(prepared.find(part), std::string::npos) << part << " in " << prepared;
   }
 }
@@ -132,10 +132,24 @@ TEST_F(Timm, OtherNetworksAreRefused) {
   ExpectRefusal("global_pool avg is not supported, token is");
   WriteConfig(R"({"model_args": {"act_layer": "quick_gelu"}})");
   ExpectRefusal("model_args: act_layer \"quick_gelu\" is not supported");
-  WriteConfig(R"({"pretrained_cfg": {"crop_mode": "border"}})");
-  ExpectRefusal("crop_mode border for 24x24 is not supported");
-  WriteConfig(R"({"pretrained_cfg": {"std": [0, 0, 0]}})");
-  ExpectRefusal("std must be above 0");
+}
+
+// A preparation that is not supported costs only image files.
+TEST_F(Timm, OtherPreparationsAreReported) {
+  CopyAsTimm();
+  const std::pair<const char*, const char*> kSettings[] = {
+      {R"({"pretrained_cfg": {"crop_mode": "border"}})", "crop_mode border for 24x24 is not supported"},
+      {R"({"pretrained_cfg": {"interpolation": "random"}})", "interpolation random is not supported"},
+      {R"({"pretrained_cfg": {"crop_pct": 7}})", "crop_pct"},
+      {R"({"pretrained_cfg": {"std": [0, 0, 0]}})", "std must be above 0"}};
+  for (const auto& [settings, words] : kSettings) {
+    WriteConfig(settings);
+    const Description timm = Describe(Options());
+    ASSERT_EQ(timm.warnings.size(), 1u) << settings;
+    EXPECT_EQ(timm.warnings[0].find("the blob accepts only pixel values: "), 0u) << timm.warnings[0];
+    EXPECT_NE(timm.warnings[0].find(words), std::string::npos) << timm.warnings[0];
+    EXPECT_EQ(timm.metadata_index.count("image.crop"), 0u) << settings;
+  }
 }
 
 }  // namespace

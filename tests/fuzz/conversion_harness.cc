@@ -120,6 +120,21 @@ std::vector<Input> Seeds() {
   Files bert = Read("tests/data/hf/bert-tokcls", {"config.json", "model.safetensors"});
   bert["tokenizer.json"] = test::WordPieceJson().dump();
   seeds.push_back(Joined(1, bert));
+  // Files of processors, in both forms.
+  Files pictures = Read("tests/data/hf/vit", {"config.json", "model.safetensors"});
+  const std::string settings =
+      R"({"image_processor_type": "ViTImageProcessor", "do_resize": true, "size": {"height": 24, "width": 24},
+          "resample": 2, "do_center_crop": true, "crop_size": 24, "do_rescale": true, "rescale_factor": 0.0039,
+          "do_normalize": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]})";
+  pictures["preprocessor_config.json"] = settings;
+  seeds.push_back(Joined(0, pictures));
+  pictures["processor_config.json"] = R"({"processor_class": "ViTProcessor", "image_processor": )" + settings + "}";
+  seeds.push_back(Joined(0, pictures));
+  Files sounds = Read("tests/data/hf/wav2vec2-ctc", {"config.json", "model.safetensors"});
+  sounds["preprocessor_config.json"] =
+      R"({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "do_normalize": true, "feature_size": 1,
+          "padding_side": "right", "padding_value": 0.0, "return_attention_mask": false, "sampling_rate": 16000})";
+  seeds.push_back(Joined(0, sounds));
   for (const char* example :
        {"luong-dot", "additive-attention", "hierarchy-han", "coarse-lexical", "gru-seq2seq", "named-blocks"}) {
     seeds.push_back(Joined(

@@ -217,7 +217,7 @@ TEST_F(PictureCommands, WhatIsWrongIsOneLine) {
   tools::WriteFile(Path("cut.png"), whole.data(), whole.size() / 2);
   ExpectRefused({"run", blob, "--image", Path("none.png")}, "none.png");
   ExpectRefused({"run", blob, "--image", Path("cut.png")}, "cut.png: the file ends within the image");
-  ExpectRefused({"run", blob, "--image", Path("config.json")}, "not a PNG or JPEG file");
+  ExpectRefused({"run", blob, "--image", Path("config.json")}, "not a PNG, JPEG, WebP, GIF or BMP file");
   ExpectRefused({"run", blob, "--image", picture, "--text", "a"}, "--image");
   ExpectRefused({"run", blob, "--image", picture, "--output", Path("x")}, "--input");
   ExpectRefused({"run", blob, "--image", picture, "--program", "encode_text"}, "does not read images");

@@ -135,20 +135,30 @@ Subject SoundSubject(const Model& model, const AttendRequest& request) {
   return subject;
 }
 
-void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject) {
+namespace {
+
+// `first`: the first file's picture, if it was read before.
+void AddPictureFiles(const Model& model, const std::vector<std::string>& files, const Picture* first,
+                     Subject* subject) {
   const std::optional<PictureInput> input = FindPictureInput(model, subject->program);
   if (!input) Fail("{}: program '{}' does not read images", model.name(), model.Program(subject->program).name);
-  std::vector<const Picture*> pointers;
-  for (const Picture& picture : pictures) pointers.push_back(&picture);
-  subject->batch = BatchFromPictures(model, subject->program, pointers);
+  PictureBatch batch(model, subject->program);
+  for (size_t i = 0; i < files.size(); ++i) batch.Add(i == 0 && first != nullptr ? *first : ReadPicture(files[i]));
+  subject->batch = batch.Finish();
   RecordPictures(model, *input, subject);
 }
 
+}  // namespace
+
+void AddPictures(const Model& model, const std::vector<std::string>& files, Subject* subject) {
+  AddPictureFiles(model, files, nullptr, subject);
+}
+
 Subject PictureSubject(const Model& model, const AttendRequest& request) {
-  const std::vector<Picture> pictures = ReadPictures(request.pictures);
+  const Picture first = ReadPicture(request.pictures.at(0));
   // All images of a record have the size of the first: one program runs them.
-  Subject subject(model, ProgramFor(model, PicturePrograms(model, request.program), pictures.front()));
-  AddPictures(model, pictures, &subject);
+  Subject subject(model, ProgramFor(model, PicturePrograms(model, request.program), first));
+  AddPictureFiles(model, request.pictures, &first, &subject);
   return subject;
 }
 

@@ -35,7 +35,7 @@ std::optional<Session> RunTapped(const Model& model, const AttendRequest& reques
 
 // Adds sounds to an input, or images; also adds them to the record.
 void AddSounds(const Model& model, const SoundInput& input, const std::vector<Sound>& sounds, Subject* subject);
-void AddPictures(const Model& model, const std::vector<Picture>& pictures, Subject* subject);
+void AddPictures(const Model& model, const std::vector<std::string>& files, Subject* subject);
 
 }  // namespace fovea::tools
 

@@ -164,7 +164,7 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     source.batch = BatchFromSounds(model, *input, encode, source.sounds);
   } else {
     Subject pictures(model, encode);
-    AddPictures(model, ReadPictures(request.pictures), &pictures);
+    AddPictures(model, request.pictures, &pictures);
     source.batch = std::move(pictures.batch);
   }
   const size_t texts = !source.tokens.empty()  ? source.tokens.size()
@@ -207,7 +207,7 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
     subject.batch = BatchFromSounds(model, *input, subject.program, source.sounds);
     AddSounds(model, *input, source.sounds, &subject);
   } else {
-    AddPictures(model, ReadPictures(request.pictures), &subject);
+    AddPictures(model, request.pictures, &subject);
   }
   std::vector<Target> targets;
   for (size_t i = 0; i < made.size(); ++i) {

@@ -142,7 +142,7 @@ void AddInputs(Command command, Arguments* arguments) {
       .Placeholder("NAME")
       .Needs("--input");
   input.AddRepeated("--wav", &request->sounds, "Audio file, RIFF WAVE").Placeholder("FILE");
-  input.AddRepeated("--image", &request->pictures, "Image file, PNG or JPEG").Placeholder("FILE");
+  input.AddRepeated("--image", &request->pictures, "Image file: PNG, JPEG, WebP, GIF or BMP").Placeholder("FILE");
   input.AddRepeated("-p,--prompt", &request->prompts, "A prompt that a decoder continues").Placeholder("TEXT");
   input.AddRepeated("--source", &request->sources, "A text that an encoder reads, for which a decoder generates")
       .Placeholder("TEXT");

@@ -313,7 +313,7 @@ void AddGenerate(Command app, Console* console) {
   input.AddRepeated("--ids", &arguments->ids, "Token ids of a text, separated by spaces").Placeholder("IDS");
   input
       .AddRepeated("--image", &arguments->images,
-                   "Image file, PNG or JPEG, for a model that writes texts of images (OCR)")
+                   "Image file (PNG, JPEG, WebP, GIF, BMP) for a model that writes texts of images (OCR)")
       .Placeholder("FILE");
   output.AddFlag("--no-display-prompt", &arguments->hide_prompt, "Print only the continuation, not the prompt");
   chat.AddFlag("--chat", &arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");

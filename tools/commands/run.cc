@@ -16,6 +16,7 @@
 #include "tools/prediction/word_weights.h"
 #include "tools/run/explanation.h"
 #include "tools/run/results.h"
+#include "tools/run/segmentation.h"
 #include "tools/tensors/padded_inputs.h"
 #include "tools/tensors/padded_outputs.h"
 #include "tools/text/text_inputs.h"
@@ -161,10 +162,14 @@ void RunSounds(const Arguments& arguments, Console* console) {
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
 
-void RunPictures(const Arguments& arguments, Console* console) {
-  CheckTensorOptions(arguments);
+void RunPictures(const Arguments& arguments, bool all, Console* console) {
   const Model model = arguments.model.Open();
   RefuseGenerators(model);
+  const bool segments = SegmentsPictures(model);
+  if (!segments || arguments.trace || !arguments.values.empty()) CheckTensorOptions(arguments);
+  if (!arguments.output.empty() && arguments.pictures.size() > 1) {
+    Fail("--output writes the mask of one image; give one --image");
+  }
   std::vector<OrderedJson> predictions(arguments.pictures.size());
   for (const PictureRun& run : RunPictureFiles(model, arguments.program, arguments.pictures, arguments.workers)) {
     std::vector<OrderedJson> entries;
@@ -174,7 +179,11 @@ void RunPictures(const Arguments& arguments, Console* console) {
                          {"width", run.sizes[i].width},
                          {"program", model.Program(run.program).name}});
     }
-    PredictMedia(model, *run.session, arguments.prediction, entries);
+    if (segments) {
+      AddSegments(model, run, all ? UINT32_MAX : arguments.prediction.top, arguments.output, entries);
+    } else {
+      PredictMedia(model, *run.session, arguments.prediction, entries);
+    }
     for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
   }
   if (arguments.json) return PrintJson(console->out, predictions);
@@ -199,12 +208,15 @@ void AddRun(Command app, Console* console) {
           .Placeholder("FILE");
   sounds.Excludes(tensors).Excludes("--text").Excludes("--document").Excludes("--file");
   const Option pictures =
-      input.AddRepeated("--image", &arguments->pictures, "Image file instead, PNG or JPEG").Placeholder("FILE");
+      input.AddRepeated("--image", &arguments->pictures, "Image file instead: PNG, JPEG, WebP, GIF or BMP")
+          .Placeholder("FILE");
   pictures.Excludes(tensors).Excludes(sounds).Excludes("--text").Excludes("--document").Excludes("--file");
   for (const Option& other : {tensors, sounds, pictures}) {
     other.Excludes("--pair").Excludes("--pairs").Excludes("--question").Excludes("--labels");
   }
-  output.Add("--output", &arguments->output, "With --input: write the results as safetensors to FILE")
+  output
+      .Add("-o,--output", &arguments->output,
+           "With --input: write the results as safetensors to FILE; with --image: a segmentation's mask as PNG")
       .Placeholder("FILE");
   output.AddFlag("--trace", &arguments->trace, "With --input: also output hidden_states.N and attentions.N");
   output
@@ -249,6 +261,8 @@ void AddRun(Command app, Console* console) {
       R"(Texts, sounds and images give classes, tagged spans, words for the mask token or embeddings, depending on the
 task of the model. A document model reads a text sentence by sentence; the output names the sentences and words that
 its class is due to.
+A segmentation model prints the classes of the pixels by their share of the image (all of them without --top); --output
+writes an image of the same size whose pixels are the indices of classes, with a palette.
 Two texts are one input with --pair: a model that ranks passages prints the score that the original prints (config.json
 names its function), one for multiple choice a probability for each choice. If both are too long, the longer one is cut.
 An answer to --question is a span of whole words; its score is the probability of its start times that of its end. A
@@ -268,11 +282,12 @@ Examples:
   fovea run mnli.fovea --text "The match ended 2:1" --labels "sports, politics" --hypothesis "This is about {}."
   fovea run model.fovea --wav yes.wav
   fovea run model.fovea --image cat.jpg --image dog.png --top 3
+  fovea run segformer.fovea --image street.jpg --output mask.png
   fovea run model.fovea --input in.safetensors --output out.safetensors --trace)");
   command.Runs([=] {
     if (!arguments->input.empty()) return RunTensors(*arguments, console);
     if (!arguments->sounds.empty()) return RunSounds(*arguments, console);
-    if (!arguments->pictures.empty()) return RunPictures(*arguments, console);
+    if (!arguments->pictures.empty()) return RunPictures(*arguments, !command.Given("--top"), console);
     if (arguments->pairs.Given()) {
       CheckTensorOptions(*arguments);
       const TextRunOptions run = {arguments->workers, arguments->max_length};

@@ -143,7 +143,7 @@ void AddSimilarity(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
-  input.AddRepeated("--image", &arguments->pictures, "Image file, PNG or JPEG, to compare with the texts")
+  input.AddRepeated("--image", &arguments->pictures, "Image file (PNG, JPEG, WebP, GIF, BMP) to compare with the texts")
       .Placeholder("FILE");
   model.Add("--image-model", &arguments->picture_model, "Embed the images with this blob; default: BLOB")
       .Placeholder("BLOB");

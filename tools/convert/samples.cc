@@ -83,11 +83,9 @@ std::optional<Batch> OfPictures(const Model& model, uint32_t program, const std:
   const std::optional<PictureInput> input = FindPictureInput(model, program);
   if (!input || InputsOf(model, program).size() != 1) return std::nullopt;
   const size_t tokens = size_t{input->size.height} * input->size.width / kPixelsPerToken + 1;
-  std::vector<Picture> pictures;
-  for (size_t i = 0; i < files.size() && i * tokens < most; ++i) pictures.push_back(ReadPicture(files[i]));
-  std::vector<const Picture*> all;
-  for (const Picture& picture : pictures) all.push_back(&picture);
-  return BatchFromPictures(model, program, all);
+  PictureBatch batch(model, program);
+  for (size_t i = 0; i < files.size() && i * tokens < most; ++i) batch.Add(ReadPicture(files[i]));
+  return batch.Finish();
 }
 
 std::optional<Batch> OfTensors(const Model& model, uint32_t program, const std::string& file) {

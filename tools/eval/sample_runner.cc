@@ -105,20 +105,19 @@ void SampleRunner::PrepareTexts(const std::vector<Item>& items) {
 
 void SampleRunner::PreparePictures(const std::vector<Item>& items) {
   std::map<uint32_t, size_t> job_of;  // by program
-  std::vector<std::vector<Picture>> pictures;
+  std::vector<std::unique_ptr<PictureBatch>> batches;
   for (size_t i = 0; i < items.size(); ++i) {
-    Picture picture = At(items[i], [&] { return ReadPicture(items[i].parts[0]); });
+    const Picture picture = At(items[i], [&] { return ReadPicture(items[i].parts[0]); });
     const uint32_t program = ProgramFor(model_, programs_, picture);
     const auto [job, is_new] = job_of.emplace(program, jobs_.size());
-    if (is_new) jobs_.push_back({program, {}, {}, {}}), pictures.emplace_back();
+    if (is_new) {
+      jobs_.push_back({program, {}, {}, {}});
+      batches.push_back(std::make_unique<PictureBatch>(model_, program));
+    }
     jobs_[job->second].items.push_back(i);
-    pictures[job->second].push_back(std::move(picture));
+    batches[job->second]->Add(picture);
   }
-  for (size_t i = 0; i < jobs_.size(); ++i) {
-    std::vector<const Picture*> all;
-    for (const Picture& picture : pictures[i]) all.push_back(&picture);
-    jobs_[i].batch = BatchFromPictures(model_, jobs_[i].program, all);
-  }
+  for (size_t i = 0; i < jobs_.size(); ++i) jobs_[i].batch = batches[i]->Finish();
 }
 
 void SampleRunner::PrepareSounds(const std::vector<Item>& items) {

@@ -1,9 +1,15 @@
 // Checks image files before decoding.
 #include "tools/image/file_checks.h"
 
+#include <stb/stb_image.h>
 #include <string.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "tools/base/fail.h"
+#include "tools/image/orientation.h"
 
 namespace fovea::tools {
 namespace {
@@ -23,28 +29,54 @@ uint32_t Crc(const uint8_t* data, uint64_t size) {
   return ~crc;
 }
 
-// The orientation in a TIFF structure; invalid structures are ignored.
-uint32_t Orientation(const uint8_t* tiff, uint64_t size) {
-  constexpr uint32_t kTag = 0x0112, kShort = 3;
-  if (size < 8) return kUpright;
-  const bool little = tiff[0] == 'I';
-  const auto number = [&](uint64_t at, int bytes) {
-    uint32_t value = 0;
-    for (int i = 0; i < bytes; ++i) value = value << 8 | tiff[at + static_cast<uint64_t>(little ? bytes - 1 - i : i)];
-    return value;
-  };
-  if (tiff[0] != tiff[1] || (!little && tiff[0] != 'M') || number(2, 2) != 42) return kUpright;
-  const uint64_t directory = number(4, 4);
-  if (directory + 2 > size) return kUpright;
-  const uint32_t entries = number(directory, 2);
-  for (uint64_t i = 0; i < entries; ++i) {
-    const uint64_t at = directory + 2 + 12 * i;
-    if (at + 12 > size) return kUpright;
-    if (number(at, 2) != kTag) continue;
-    const uint32_t value = number(at + 8, number(at + 2, 2) == kShort ? 2 : 4);
-    return value >= 1 && value <= 8 ? value : kUpright;
+// The text of a PNG's chunk is read up to this size.
+constexpr size_t kMostText = 1 << 20;
+
+// Zero-terminated words at the beginning of a chunk; what follows them is left in it.
+struct Chunk {
+  const uint8_t* data;
+  uint64_t size;
+  std::string_view Word() {
+    const uint8_t* end = size == 0 ? nullptr : static_cast<const uint8_t*>(memchr(data, 0, size));
+    const uint64_t length = end == nullptr ? size : static_cast<uint64_t>(end - data);
+    const std::string_view word(reinterpret_cast<const char*>(data), length);
+    Skip(end == nullptr ? length : length + 1);
+    return word;
   }
-  return kUpright;
+  uint8_t Byte() {
+    const uint8_t byte = size == 0 ? 0 : *data;
+    Skip(std::min<uint64_t>(size, 1));
+    return byte;
+  }
+  void Skip(uint64_t count) {
+    data += count;
+    size -= count;
+  }
+};
+
+// Texts of a PNG with metadata: plain (tEXt), compressed (zTXt) and international (iTXt, of either kind).
+void ReadText(const char* type, Chunk chunk, Orientation& orientation) {
+  const std::string_view key = chunk.Word();
+  bool compressed = type[0] == 'z';
+  if (compressed) chunk.Byte();
+  const bool international = type[0] == 'i';
+  const bool exif = key == "Raw profile type exif" && !international;
+  if (!exif && !(key == "XML:com.adobe.xmp" && international)) return;
+  if (international) {
+    compressed = chunk.Byte() != 0;
+    chunk.Byte();
+    chunk.Word();
+    chunk.Word();
+  }
+  std::vector<char> text;
+  if (compressed) {
+    text.resize(kMostText);
+    const int made = stbi_zlib_decode_buffer(text.data(), static_cast<int>(text.size()),
+                                             reinterpret_cast<const char*>(chunk.data), static_cast<int>(chunk.size));
+    if (made < 0) return;
+    chunk = {reinterpret_cast<const uint8_t*>(text.data()), static_cast<uint64_t>(made)};
+  }
+  exif ? orientation.ReadHexadecimalExif(chunk.data, chunk.size) : orientation.ReadXmp(chunk.data, chunk.size);
 }
 
 // Checks the Huffman tables of one segment: 16 counts of codes by length, and as many symbols, at most 256.
@@ -64,23 +96,37 @@ void CheckHuffmanTables(const uint8_t* segment, uint32_t bytes) {
 }  // namespace
 
 uint32_t CheckPng(const uint8_t* data, uint64_t size) {
-  uint32_t orientation = kUpright;
+  Orientation exif, orientation;
+  bool found = false;  // an eXIf chunk, which precedes Exif in texts
   for (uint64_t at = 8;;) {
     if (size - at < 12) Fail("the file ends within the image");
     const uint32_t length = Big(data + at, 4);
     if (length > size - at - 12) Fail("the file ends within the image");
     const uint8_t* type = data + at + 4;
     if (Crc(type, uint64_t{length} + 4) != Big(type + 4 + length, 4)) Fail("a checksum is wrong");
-    if (memcmp(type, "eXIf", 4) == 0) orientation = Orientation(type + 4, length);
-    if (memcmp(type, "IEND", 4) == 0) return orientation;
+    const auto is = [&](const char* name) { return memcmp(type, name, 4) == 0; };
+    if (is("eXIf")) {
+      found = true;
+      exif.ReadExif(type + 4, length);
+    }
+    if (is("tEXt") || is("zTXt") || is("iTXt")) {
+      ReadText(reinterpret_cast<const char*>(type), {type + 4, length}, orientation);
+    }
+    if (is("IEND")) {
+      if (found) orientation.TakeExif(exif);
+      return orientation.Get();
+    }
     at += uint64_t{length} + 12;
   }
 }
 
-uint32_t CheckJpeg(const uint8_t* data, uint64_t size) {
-  enum : uint8_t { kFirstFrame = 0xc0, kLastFrame = 0xcf, kTables = 0xc4, kExtension = 0xc8, kArithmetic = 0xcc };
-  enum : uint8_t { kEnd = 0xd9, kScan = 0xda, kExif = 0xe1, kAdobe = 0xee };
-  uint32_t orientation = kUpright, components = 0;
+JpegFacts CheckJpeg(const uint8_t* data, uint64_t size) {
+  enum : uint8_t { kFirstFrame = 0xc0, kLastFrame = 0xcf, kTables = 0xc4, kExtension = 0xc8, kConditions = 0xcc };
+  enum : uint8_t { kArithmetic = 0xc9, kArithmeticProgressive = 0xca };
+  enum : uint8_t { kEnd = 0xd9, kScan = 0xda, kMetadata = 0xe1, kAdobe = 0xee };
+  static constexpr char kXmp[] = "http://ns.adobe.com/xap/1.0/";  // with its zero
+  JpegFacts facts;
+  Orientation orientation;
   bool scanned = false, adobe = false, exif = false;
   uint64_t at = 2;
   // Markers, and entropy-coded data between them, in which 0xff precedes only 0 or a restart marker.
@@ -100,27 +146,31 @@ uint32_t CheckJpeg(const uint8_t* data, uint64_t size) {
     const uint8_t* segment = data + at + 2;
     const uint32_t bytes = length - 2;
     const bool frame = marker >= kFirstFrame && marker <= kLastFrame && marker != kTables && marker != kExtension &&
-                       marker != kArithmetic;
+                       marker != kConditions;
     if (frame) {
-      if (marker > kFirstFrame + 2)
+      facts.arithmetic = marker == kArithmetic || marker == kArithmeticProgressive;
+      if (marker > kFirstFrame + 2 && !facts.arithmetic)
         Fail("JPEG process {} is not supported; convert it to baseline or progressive", marker & 15);
       if (bytes < 6) Fail("the frame is too short");
       if (segment[0] != 8) Fail("JPEG of {} bits is not supported; convert it to 8 bits", segment[0]);
-      components = segment[5];
+      facts.components = segment[5];
     }
     if (marker == kTables) CheckHuffmanTables(segment, bytes);
     if (marker == kScan) scanned = true;
     if (marker == kAdobe && bytes >= 12 && memcmp(segment, "Adobe", 5) == 0) adobe = true;
-    if (marker == kExif && !exif && bytes > 6 && memcmp(segment, "Exif\0", 6) == 0) {
+    if (marker == kMetadata && !exif && bytes > 6 && memcmp(segment, "Exif\0", 6) == 0) {
       exif = true;  // only the first one counts, as in Pillow
-      orientation = Orientation(segment + 6, bytes - 6);
+      orientation.ReadExif(segment, bytes);
+    }
+    if (marker == kMetadata && bytes > sizeof(kXmp) && memcmp(segment, kXmp, sizeof(kXmp)) == 0) {
+      orientation.ReadXmp(segment + sizeof(kXmp), bytes - sizeof(kXmp));
     }
     at += length;
   }
   if (!scanned) Fail("it contains no image");
-  if (components == 4 && !adobe)
-    Fail("a JPEG of four channels without Adobe's marker is not supported; convert it to RGB");
-  return orientation;
+  facts.unmarked = facts.components == 4 && !adobe;
+  facts.orientation = orientation.Get();
+  return facts;
 }
 
 }  // namespace fovea::tools

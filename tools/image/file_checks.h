@@ -7,12 +7,16 @@
 
 namespace fovea::tools {
 
-// Exif orientation: 1 upright, 2 mirrored, 3 rotated by 180 degrees, ... 8.
-constexpr uint32_t kUpright = 1;
+// Both fail with a description of the fault.
+uint32_t CheckPng(const uint8_t* data, uint64_t size);  // returns the orientation (orientation.h)
 
-// Both return the orientation, and fail with a description of the fault.
-uint32_t CheckPng(const uint8_t* data, uint64_t size);
-uint32_t CheckJpeg(const uint8_t* data, uint64_t size);
+struct JpegFacts {
+  uint32_t orientation = 1;
+  uint32_t components = 0;
+  bool arithmetic = false;
+  bool unmarked = false;  // four channels without Adobe's marker, which specifies their meaning
+};
+JpegFacts CheckJpeg(const uint8_t* data, uint64_t size);
 
 }  // namespace fovea::tools
 

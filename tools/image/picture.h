@@ -1,4 +1,4 @@
-// Images in RGB with 8 bits per channel, read from PNG and JPEG files.
+// Images in RGB with 8 bits per channel, read from PNG, JPEG, WebP, GIF and BMP files.
 #ifndef FOVEA_TOOLS_IMAGE_PICTURE_H_
 #define FOVEA_TOOLS_IMAGE_PICTURE_H_
 
@@ -14,12 +14,11 @@ struct Picture {
   std::vector<uint8_t> pixels;  // row by row, the channels of a pixel adjacent
 };
 
-// Reads PNG of every kind (the first image of an animation) and JPEG, baseline or progressive, and applies the Exif
-// orientation. "-" is standard input. Grey is repeated in three channels, palettes are expanded, transparency is
-// dropped, and of 16 bits the upper 8 are kept. CMYK JPEG is converted to RGB if Adobe's marker specifies its meaning.
-// Fails with the file and the fault.
+// Reads PNG, JPEG, WebP, GIF and BMP of every usual kind (the first image of an animation), and applies the orientation
+// that Exif or XMP specifies. "-" is standard input. Grey is repeated in three channels, palettes are expanded,
+// transparency is dropped, and of 16 bits the upper 8 are kept. Inks (CMYK) of JPEG are converted to RGB. Fails with
+// the file and the fault.
 Picture ReadPicture(const std::string& path);
-std::vector<Picture> ReadPictures(const std::vector<std::string>& paths);
 Picture ParsePicture(const uint8_t* data, uint64_t size);
 
 // Luminance: (299 red + 587 green + 114 blue) / 1000, rounded as in Pillow.

@@ -2,7 +2,10 @@
 #ifndef FOVEA_TOOLS_IMAGE_PNG_H_
 #define FOVEA_TOOLS_IMAGE_PNG_H_
 
+#include <stdint.h>
+
 #include <string>
+#include <vector>
 
 #include "tools/image/picture.h"
 
@@ -10,6 +13,10 @@ namespace fovea::tools {
 
 // The bytes of a PNG file. Fails if the image cannot be encoded.
 std::string PngOf(const Picture& picture);
+
+// The same for indices, row by row. Up to 256 different ones have a palette, whose colours are the Pascal VOC data
+// set's; larger indices are greys of 16 bits.
+std::string IndexedPngOf(const std::vector<uint16_t>& indices, uint32_t height, uint32_t width);
 
 }  // namespace fovea::tools
 

@@ -115,23 +115,39 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
   return {std::max(made.height, 1u), std::max(made.width, 1u)};
 }
 
-Planes ToPlanes(const Picture& picture, double factor) {
-  Planes planes = {picture.width, picture.height, picture.channels, {}};
+// Channels [first, first + count) of a picture.
+Planes ToPlanes(const Picture& picture, double factor, uint32_t first, uint32_t count) {
+  Planes planes = {picture.width, picture.height, count, {}};
   const size_t size = size_t{picture.width} * picture.height;
-  planes.values.resize(size * picture.channels);
-  for (uint32_t c = 0; c < picture.channels; ++c) {
+  planes.values.resize(size * count);
+  for (uint32_t c = 0; c < count; ++c) {
     for (size_t i = 0; i < size; ++i) {
-      planes.values[c * size + i] = static_cast<float>(picture.pixels[i * picture.channels + c] * factor);
+      planes.values[c * size + i] = static_cast<float>(picture.pixels[i * picture.channels + first + c] * factor);
     }
   }
   return planes;
 }
 
-// Centre crop, or zero padding around the image. An odd pixel is cut at the upper left, and added at the lower right.
-Planes Crop(const Planes& planes, Extent to) {
-  const auto shift = [](uint32_t from, uint32_t size) {
+Planes ToPlanes(const Picture& picture, double factor) { return ToPlanes(picture, factor, 0, picture.channels); }
+
+// Channel by channel, so that one channel of a large picture is in memory as floats.
+Planes ResizedPlanes(const Picture& picture, double factor, Extent to, std::optional<Filter> filter) {
+  Planes planes = {to.width, to.height, picture.channels, {}};
+  for (uint32_t c = 0; c < picture.channels; ++c) {
+    const Planes one = Resize(ToPlanes(picture, factor, c, 1), to.height, to.width, filter);
+    planes.values.insert(planes.values.end(), one.values.begin(), one.values.end());
+  }
+  return planes;
+}
+
+// Centre crop, or zero padding around the image. An odd pixel is cut at the lower right and added at the upper left.
+// `even`: half of what is cut is rounded to an even number, and an odd pixel is added at the lower right, as in
+// torchvision.
+Planes Crop(const Planes& planes, Extent to, bool even = false) {
+  const auto shift = [even](uint32_t from, uint32_t size) {
     const int64_t rest = static_cast<int64_t>(from) - size;
-    return rest >= 0 ? rest / 2 : -((-rest + 1) / 2);
+    if (rest >= 0) return rest / 2 + (even && rest % 4 == 3 ? 1 : 0);
+    return even ? -(-rest / 2) : -((-rest + 1) / 2);
   };
   const int64_t top = shift(planes.height, to.height), left = shift(planes.width, to.width);
   Planes out = {to.width, to.height, planes.channels,
@@ -189,7 +205,7 @@ std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& p
     }
     if (p.exact) add("image.rounding", "none");
   }
-  if (!p.crop.none()) add("image.crop", Words(p.crop));
+  if (!p.crop.none()) add("image.crop", Words(p.crop) + (p.even_crop ? " even" : ""));
   if (!p.pad.none()) add("image.pad", Words(p.pad));
   add("image.factor", fmt::format("{}", p.factor));
   if (!p.mean.empty()) add("image.mean", Joined(p.mean));
@@ -221,7 +237,12 @@ std::optional<Preparation> FromMetadata(const std::function<const char*(const st
     if (r.Word() != "none") r.Refuse();
     made.exact = true;
   });
-  read("image.crop", [&](Reader& r) { made.crop = r.Both(); });
+  read("image.crop", [&](Reader& r) {
+    made.crop = r.Both();
+    if (r.AtEnd()) return;
+    if (r.Word() != "even") r.Refuse();
+    made.even_crop = true;
+  });
   read("image.pad", [&](Reader& r) { made.pad = r.Both(); });
   read("image.factor", [&](Reader& r) { made.factor = r.Real(); });
   read("image.mean", [&](Reader& r) { made.mean = ReadChannels(r); });
@@ -241,13 +262,13 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
   Preparation p = preparation;
   if (p.fit == Preparation::Fit::kNone && p.Made().none()) p.size = wanted;
   if (p.mean.size() > channels || p.deviation.size() > channels) Fail("more means than the {} channels", channels);
-  const Picture coloured = channels == 1 ? Grey(picture) : picture;
+  const Picture grey = channels == 1 ? Grey(picture) : Picture();
+  const Picture& coloured = channels == 1 ? grey : picture;
   const Extent size = Resized(p, {coloured.height, coloured.width}, wanted);
   const bool same = size.height == coloured.height && size.width == coloured.width;
   Planes planes;
-  if (p.exact) {
-    planes = ToPlanes(coloured, p.factor);
-    if (!same) planes = Resize(planes, size.height, size.width, p.filter);
+  if (p.exact && !same) {
+    planes = ResizedPlanes(coloured, p.factor, size, p.filter);
   } else {
     planes = ToPlanes(same ? coloured : Resize(coloured, size.height, size.width, p.filter), p.factor);
   }
@@ -258,7 +279,7 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
     Fail("the image has {} x {} pixels, but the model needs {} x {} and does not resize; resize the file",
          picture.height, picture.width, wanted.height, wanted.width);
   }
-  if (!p.crop.none() || !pads) planes = Crop(planes, cut);
+  if (!p.crop.none() || !pads) planes = Crop(planes, cut, p.even_crop);
   Normalize(p, planes);
   if (pads) {
     if (planes.height > wanted.height || planes.width > wanted.width) planes = Crop(planes, wanted);

@@ -32,6 +32,7 @@ struct Preparation {
   std::optional<Filter> filter = Filter::kBilinear;  // none: nearest neighbour
   bool exact = false;                                // resized as floats, without rounding
   Extent crop;                                       // then the centre of this size, padded with zeros
+  bool even_crop = false;                            // an odd pixel is cut as torchvision does, see Crop
   Extent pad;                                        // finally zeros on the right and below, up to this size
   double factor = 1;                                 // multiplies the bytes
   std::vector<float> mean, deviation;                // then (x - mean) / deviation, per channel; empty: unchanged

@@ -84,8 +84,9 @@ Picture Resize(const Picture& picture, uint32_t height, uint32_t width, std::opt
     }
     return out;
   }
-  Picture wide = picture;
-  if (width != picture.width) {
+  Picture wide;
+  const bool wider = width != picture.width;
+  if (wider) {
     const std::vector<FixedTaps> taps = Fixed(FilterTaps(*filter, picture.width, width));
     wide = {width, picture.height, n, std::vector<uint8_t>(uint64_t{width} * picture.height * n)};
     for (uint64_t y = 0; y < picture.height; ++y) {
@@ -95,11 +96,12 @@ Picture Resize(const Picture& picture, uint32_t height, uint32_t width, std::opt
       }
     }
   }
-  if (height == picture.height) return wide;
+  const Picture& rows = wider ? wide : picture;
+  if (height == picture.height) return rows;
   const std::vector<FixedTaps> taps = Fixed(FilterTaps(*filter, picture.height, height));
   const size_t row = size_t{width} * n;
   out.pixels.resize(row * height);
-  for (size_t x = 0; x < row; ++x) ResizeLine(wide.pixels.data() + x, row, taps, out.pixels.data() + x, row);
+  for (size_t x = 0; x < row; ++x) ResizeLine(rows.pixels.data() + x, row, taps, out.pixels.data() + x, row);
   return out;
 }
 

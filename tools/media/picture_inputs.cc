@@ -78,12 +78,6 @@ Batch PictureBatch::Finish() {
   return std::move(batch_);
 }
 
-Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures) {
-  PictureBatch batch(model, program);
-  for (const Picture* picture : pictures) batch.Add(*picture);
-  return batch.Finish();
-}
-
 std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,
                                         const std::vector<std::string>& files, uint32_t workers) {
   if (files.empty()) Fail("no image given");

@@ -34,9 +34,7 @@ std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& nam
 // The program for an image, by size (NearestSize).
 uint32_t ProgramFor(const Model& model, const std::vector<uint32_t>& programs, const Picture& picture);
 
-Batch BatchFromPictures(const Model& model, uint32_t program, const std::vector<const Picture*>& pictures);
-
-// The same, image by image, so that only one decoded image is in memory.
+// Inputs made image by image, so that only one decoded image is in memory.
 class PictureBatch {
  public:
   PictureBatch(const Model& model, uint32_t program);

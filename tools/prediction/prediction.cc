@@ -211,7 +211,10 @@ void PredictMedia(const Model& model, const Session& session, const PredictionOp
                   std::vector<OrderedJson>& entries) {
   const InterpretedOutputs outputs(model, session, options);
   if (outputs.task() != OutputTask::kClasses && outputs.task() != OutputTask::kEmbedding) {
-    Fail("{}: the program has no output for a whole sound or image", model.name());
+    Fail(
+        "{}: program '{}' has no output for a whole sound or image; fovea run --input FILE --output FILE writes all of "
+        "its outputs",
+        model.name(), model.Program(session.request().program).name);
   }
   for (size_t i = 0; i < entries.size(); ++i)
     outputs.AddClassesOrEmbedding(static_cast<uint32_t>(i), options.top, entries[i]);
@@ -233,6 +236,10 @@ void PrintPrediction(std::ostream& out, const OrderedJson& entry) {
     for (const OrderedJson& c : entry["classes"]) {
       const double number = c.contains("score") ? c["score"].get<double>() : c["probability"].get<double>();
       out << fmt::format("  {:<7.4f} {}\n", number, text(c["label"]));
+    }
+  } else if (entry.contains("segments")) {
+    for (const OrderedJson& c : entry["segments"]) {
+      out << fmt::format("  {:<7.4f} {}\n", c["share"].get<double>(), text(c["label"]));
     }
   } else if (entry.contains("tags")) {
     for (const OrderedJson& tag : entry["tags"]) {

@@ -49,6 +49,12 @@ std::optional<Grid> PreparedExtent(const std::string& directory) {
       const Config sides(preparation, "size");
       return Checked("preprocessor_config.json: size", sides.Number("height"), sides.Number("width"));
     }
+    // Pictures that keep their shape: a square, from whose middle the program reads.
+    for (const char* edge : {"shortest_edge", "longest_edge"}) {
+      if (!size.is_object() || !size.contains(edge) || size[edge].is_null()) continue;
+      const uint64_t side = Config(preparation, "size").Number(edge);
+      return Checked("preprocessor_config.json: size", side, side);
+    }
     if (!size.is_null() && !size.is_object()) return Extent(preparation, "size");
   } catch (const Failure&) {
     return std::nullopt;

@@ -7,6 +7,8 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/printable.h"
+#include "tools/convert/arch/open_clip_preprocessing.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,24 +33,34 @@ struct Processor {
 const Processor kProcessors[] = {
     {"Beit", Fit::kStretch, {256, 256}, Filter::kBicubic, {224, 224}, kHalf, kHalf},
     {"Bit", Fit::kShortest, {224, 224}, Filter::kBicubic, {224, 224}, kClipMean, kClipDeviation},
+    {"Blip", Fit::kStretch, {384, 384}, Filter::kBicubic, {}, kClipMean, kClipDeviation},
     {"CLIP", Fit::kShortest, {224, 224}, Filter::kBicubic, {224, 224}, kClipMean, kClipDeviation},
+    {"ChineseCLIP", Fit::kShortest, {224, 224}, Filter::kBicubic, {224, 224}, kClipMean, kClipDeviation},
     {"ConvNext", Fit::kShortest, {384, 384}, Filter::kBicubic, {}, kHalf, kHalf},
     {"DINOv3ViT", Fit::kStretch, {224, 224}, Filter::kBilinear, {}, kImagenetMean, kImagenetDeviation},
     {"DeiT", Fit::kStretch, {256, 256}, Filter::kBicubic, {224, 224}, kHalf, kHalf},
     {"LayoutLMv3", Fit::kStretch, {224, 224}, Filter::kBilinear, {}, kHalf, kHalf},
+    {"MobileNetV1", Fit::kShortest, {256, 256}, Filter::kBilinear, {224, 224}, kHalf, kHalf},
+    {"MobileNetV2", Fit::kShortest, {256, 256}, Filter::kBilinear, {224, 224}, kHalf, kHalf},
+    {"Pvt", Fit::kStretch, {224, 224}, Filter::kBilinear, {}, kImagenetMean, kImagenetDeviation},
     {"Sam", Fit::kLongest, {1024, 1024}, Filter::kBilinear, {}, kImagenetMean, kImagenetDeviation},
     {"Segformer", Fit::kStretch, {512, 512}, Filter::kBilinear, {}, kImagenetMean, kImagenetDeviation},
     {"Siglip", Fit::kStretch, {224, 224}, Filter::kBicubic, {}, kHalf, kHalf},
     {"ViT", Fit::kStretch, {224, 224}, Filter::kBilinear, {}, kHalf, kHalf},
+    {"ViTHybrid", Fit::kShortest, {224, 224}, Filter::kBicubic, {224, 224}, kClipMean, kClipDeviation},
 };
 
-// CLIPImageProcessor, CLIPImageProcessorFast and the older CLIPFeatureExtractor are one.
+bool EndsWith(const std::string& text, const std::string& end) {
+  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// CLIPImageProcessor, its variants for libraries (CLIPImageProcessorFast, CLIPImageProcessorPil) and the older
+// CLIPFeatureExtractor are one.
 const Processor& ProcessorOf(const std::string& type, const JsonView& config) {
   if (type.empty()) Fail("{}: image_processor_type is missing", config.name());
   std::string name = type;
-  for (const std::string end : {"Fast", "ImageProcessor", "FeatureExtractor"}) {
-    const bool ends = name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-    if (ends) name.resize(name.size() - end.size());
+  for (const std::string end : {"Fast", "Pil", "ImageProcessor", "FeatureExtractor"}) {
+    if (EndsWith(name, end)) name.resize(name.size() - end.size());
   }
   for (const Processor& processor : kProcessors) {
     if (name == processor.name) return processor;
@@ -78,6 +90,10 @@ void ReadSize(const JsonView& size, Fit number, Preparation& made) {
   }
   const bool shortest = size.json().is_object() && !size["shortest_edge"].IsNull();
   const bool longest = size.json().is_object() && !size["longest_edge"].IsNull();
+  if (size.json().is_object() && !shortest && !longest && (size["height"].IsNull() || size["width"].IsNull())) {
+    Fail("{} {} is not supported; height and width, shortest_edge and longest_edge are", size.name(),
+         Shown(size.json()));
+  }
   if (!shortest && !longest) {
     made.size = Both(size);
     return;
@@ -119,61 +135,151 @@ void ReadConvNextShare(const JsonView& config, Preparation& made) {
   made.size = {whole, whole};
 }
 
+// Keys that change nothing here: names, forms of tensors, labels and videos. A picture gets the channels of the model.
+const char* const kNoEffect[] = {"apply_ocr",
+                                 "auto_map",
+                                 "data_format",
+                                 "device",
+                                 "disable_grouping",
+                                 "do_convert_annotations",
+                                 "do_convert_rgb",
+                                 "do_reduce_labels",
+                                 "do_sample_frames",
+                                 "feature_extractor_type",
+                                 "fps",
+                                 "image_processor_type",
+                                 "image_seq_length",
+                                 "input_data_format",
+                                 "max_frames",
+                                 "min_frames",
+                                 "num_frames",
+                                 "ocr_lang",
+                                 "processor_class",
+                                 "reduce_labels",
+                                 "return_metadata",
+                                 "return_tensors",
+                                 "tesseract_config",
+                                 "video_metadata"};
+
+// Reads one file and remembers the keys that it read.
+class ProcessorReader {
+ public:
+  ProcessorReader(const ProcessorFile& file, const std::string& model_type)
+      : file_(file),
+        config_(file.json, file.name),
+        type_(ImageProcessorType(file, model_type)),
+        processor_(ProcessorOf(type_, config_)) {}
+
+  Preparation Read(Description& description) {
+    const std::string name = processor_.name;
+    Preparation made;
+    // Variants for PyTorch's tensors crop as its library does.
+    made.even_crop = EndsWith(type_, "Fast");
+    ReadResizing(name, made);
+    made.exact = name == "DINOv3ViT";
+    const bool crops = Flag("do_center_crop", !processor_.crop.none());
+    const JsonView crop = Key("crop_size");
+    if (crops && name != "ConvNext") {
+      made.crop = crop.IsNull() ? processor_.crop : Both(crop);
+      if (made.crop.none()) Fail("{}: crop_size is missing", file_.name);
+    }
+    const JsonView pad = Key("pad_size");
+    // Without a size a single picture is padded to its own size.
+    if (Flag("do_pad", name == "Sam") && (name == "Sam" || !pad.IsNull())) {
+      made.pad = pad.IsNull() ? Extent{1024, 1024} : Both(pad);
+    }
+    const JsonView factor = Key("rescale_factor"), mean = Key("image_mean"), deviation = Key("image_std");
+    if (Flag("do_rescale", true)) made.factor = factor.Real({}, 1.0 / 255);
+    if (Flag("do_normalize", true)) {
+      made.mean = ReadChannels(mean, processor_.mean, {});
+      made.deviation = ReadChannels(deviation, processor_.deviation, {1e-6, 1e6});
+    }
+    made.blue_first = Flag("do_flip_channel_order", false);
+    CheckRemaining(description);
+    if (made.fit == Fit::kShortest && made.crop.none() && made.pad.none()) {
+      description.warnings.push_back(fmt::format(
+          "{}: pictures keep their shape and are not cropped, but a program reads one size: the middle of a "
+          "picture that is not square is used",
+          file_.name));
+    }
+    return made;
+  }
+
+ private:
+  JsonView Key(const char* key) {
+    read_.insert(key);
+    return config_[key];
+  }
+  bool Flag(const char* key, bool absent) { return Key(key).Flag(absent); }
+
+  void ReadResizing(const std::string& name, Preparation& made) {
+    const JsonView size = Key("size"), filter = Key("resample"), share = Key("crop_pct"),
+                   square = Key("default_to_square");
+    if (!Flag("do_resize", true)) return;
+    const Fit number = square.IsNull() ? processor_.number : square.Flag() ? Fit::kStretch : Fit::kShortest;
+    if (size.IsNull()) {
+      made.fit = processor_.number;
+      made.size = processor_.size;
+    } else {
+      ReadSize(size, number, made);
+    }
+    made.filter = ReadFilter(filter, processor_.filter);
+    if (name == "ConvNext") ReadConvNextShare(config_, made);
+    if (name != "ConvNext" && !share.IsNull()) read_.erase("crop_pct");
+  }
+
+  // Steps that are not supported cost the preparation; other unknown keys are ignored, as the original does.
+  void CheckRemaining(Description& description) const {
+    std::string ignored;
+    for (const auto& [key, value] : file_.json.items()) {
+      const bool known = std::find(std::begin(kNoEffect), std::end(kNoEffect), key) != std::end(kNoEffect);
+      if (read_.count(key) != 0 || value.is_null() || key.rfind("_", 0) == 0) continue;
+      if (known && key != "apply_ocr") continue;
+      const bool does = key.rfind("do_", 0) == 0 || key == "rescale_offset";
+      if (does && value == true) Fail("{}: {} is not supported", file_.name, key);
+      if (value == false) continue;
+      ignored += (ignored.empty() ? "" : ", ") + Shortened(key);
+    }
+    if (!ignored.empty()) {
+      description.findings.push_back(
+          {Topic::kNoEffect, fmt::format("{}: {} ({} has no such step)", file_.name, ignored, processor_.name)});
+    }
+    if (!config_["auto_map"].IsNull()) {
+      description.findings.push_back(
+          {Topic::kNotUsed, fmt::format("{}: auto_map, code that is not run; pictures are prepared as {} does",
+                                        file_.name, Shortened(type_))});
+    }
+  }
+
+  const ProcessorFile& file_;
+  const JsonView config_;
+  const std::string type_;
+  const Processor& processor_;
+  std::set<std::string> read_;
+};
+
 }  // namespace
 
-Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type) {
-  const JsonView config(file.json, file.name);
-  const Processor& processor = ProcessorOf(ImageProcessorType(file, model_type), config);
-  const std::string name = processor.name;
-  Preparation made;
-  if (config["do_resize"].Flag(true)) {
-    if (config["size"].IsNull()) {
-      made.fit = processor.number;
-      made.size = processor.size;
-    } else {
-      ReadSize(config["size"], processor.number, made);
-    }
-    made.filter = ReadFilter(config["resample"], processor.filter);
-    if (name == "ConvNext") ReadConvNextShare(config, made);
-  }
-  made.exact = name == "DINOv3ViT";
-  const bool crops = config["do_center_crop"].Flag(!processor.crop.none());
-  if (crops && name != "ConvNext") {
-    made.crop = config["crop_size"].IsNull() ? processor.crop : Both(config["crop_size"]);
-    if (made.crop.none()) Fail("{}: crop_size is missing", file.name);
-  }
-  if (config["do_pad"].Flag(name == "Sam")) {
-    made.pad = config["pad_size"].IsNull() ? Extent{1024, 1024} : Both(config["pad_size"]);
-  }
-  if (config["do_rescale"].Flag(true)) made.factor = config["rescale_factor"].Real({}, 1.0 / 255);
-  if (config["do_normalize"].Flag(true)) {
-    made.mean = ReadChannels(config["image_mean"], processor.mean, {});
-    made.deviation = ReadChannels(config["image_std"], processor.deviation, {1e-6, 1e6});
-  }
-  made.blue_first = config["do_flip_channel_order"].Flag(false);
-  // Pictures get the channels that the model takes; labels are of no concern.
-  const std::set<std::string> known = {"do_resize",    "do_center_crop", "do_pad",           "do_rescale",
-                                       "do_normalize", "do_convert_rgb", "do_reduce_labels", "do_flip_channel_order"};
-  for (const auto& [key, value] : file.json.items()) {
-    const bool does = key.rfind("do_", 0) == 0 || key == "rescale_offset";
-    if (does && known.count(key) == 0 && value == true) Fail("{}: {} is not supported", file.name, key);
-  }
-  return made;
+Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type, Description& description) {
+  return ProcessorReader(file, model_type).Read(description);
 }
 
 void DescribeImageProcessor(const std::string& directory, const std::string& model_type, Description& description) {
   try {
-    const std::optional<ProcessorFile> file = FindProcessor(directory, "image_processor");
-    if (!file) {
-      description.findings.push_back(
-          {Topic::kFiles,
-           "neither preprocessor_config.json nor processor_config.json prepares images: the blob reads "
-           "pixel_values and no image files"});
-      return;
+    const auto set = [&](const Preparation& preparation) {
+      for (const auto& [key, value] : ToMetadata(preparation)) description.SetMetadata(key, value);
+    };
+    if (const std::optional<ProcessorFile> file = FindProcessor(directory, "image_processor")) {
+      return set(ReadImageProcessor(*file, model_type, description));
     }
-    for (const auto& [key, value] : ToMetadata(ReadImageProcessor(*file, model_type))) {
-      description.SetMetadata(key, value);
+    if (const std::optional<Preparation> preparation = ReadOpenClipPreprocessing(directory)) {
+      description.findings.push_back({Topic::kFiles, "open_clip_config.json prepares images"});
+      return set(*preparation);
     }
+    description.findings.push_back(
+        {Topic::kFiles,
+         "neither preprocessor_config.json nor processor_config.json prepares images: the blob reads "
+         "pixel_values and no image files"});
   } catch (const Failure& failure) {
     description.warnings.push_back(fmt::format("the blob accepts only pixel values: {}", failure.what()));
   }

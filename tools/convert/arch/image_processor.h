@@ -11,10 +11,12 @@
 
 namespace fovea::tools {
 
-// Fails with file and key where the processor is not known or does something that is not supported.
-Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type);
+// Fails with file and key where the processor is not known or does something that is not supported. Keys that it does
+// not read become a finding.
+Preparation ReadImageProcessor(const ProcessorFile& file, const std::string& model_type, Description& description);
 
-// The directory's, as metadata. A model is of use without: what cannot be read is warned about.
+// The directory's, as metadata; without a processor's file that of open_clip_config.json. A model is of use without:
+// what cannot be read is warned about.
 void DescribeImageProcessor(const std::string& directory, const std::string& model_type, Description& description);
 
 }  // namespace fovea::tools

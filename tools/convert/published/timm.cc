@@ -60,7 +60,11 @@ class Timm {
     Findings ignored;
     AddWeightFiles(directory_, "", shapes, ignored);
     Description description = DescribeModel(Config(VitConfig(shapes), path_), directory_, add, reading);
-    for (const auto& [key, value] : ToMetadata(ReadPreparation())) description.SetMetadata(key, value);
+    try {
+      for (const auto& [key, value] : ToMetadata(ReadPreparation())) description.SetMetadata(key, value);
+    } catch (const Failure& failure) {
+      description.warnings.push_back(fmt::format("the blob accepts only pixel values: {}", failure.what()));
+    }
     description.findings.insert(description.findings.begin(), {Topic::kFiles, "config.json (timm)"});
     return description;
   }
@@ -220,6 +224,7 @@ class Timm {
     const std::string interpolation = Setting("interpolation").Text("bicubic");
     const auto scaled = [&](uint32_t side) { return static_cast<uint32_t>(side / share); };
     made.size = {scaled(size.height), scaled(size.width)};
+    if (std::max(made.size.height, made.size.width) > kSides.most) Fail("{}: crop_pct {} is too small", path_, share);
     if (mode == "squash") {
       made.fit = Preparation::Fit::kStretch;
     } else if (mode == "center" && size.height == size.width) {
@@ -227,15 +232,14 @@ class Timm {
     } else {
       Fail("{}: crop_mode {} for {}x{} is not supported", path_, mode, size.height, size.width);
     }
-    if (interpolation == "bicubic") {
-      made.filter = Filter::kBicubic;
-    } else if (interpolation == "bilinear") {
-      made.filter = Filter::kBilinear;
-    } else if (interpolation == "lanczos") {
-      made.filter = Filter::kLanczos;
-    } else {
-      Fail("{}: interpolation {} is not supported", path_, interpolation);
-    }
+    static const std::pair<const char*, std::optional<Filter>> kFilters[] = {
+        {"bicubic", Filter::kBicubic}, {"bilinear", Filter::kBilinear}, {"box", Filter::kBox},
+        {"hamming", Filter::kHamming}, {"lanczos", Filter::kLanczos},   {"nearest", std::nullopt}};
+    const auto same = [&](const auto& filter) { return interpolation == filter.first; };
+    const auto filter = std::find_if(std::begin(kFilters), std::end(kFilters), same);
+    if (filter == std::end(kFilters)) Fail("{}: interpolation {} is not supported", path_, interpolation);
+    made.filter = filter->second;
+    made.even_crop = true;
     made.crop = size;
     made.factor = 1.0 / 255;
     made.mean = Channels("mean", {0.485f, 0.456f, 0.406f});
