@@ -49,7 +49,7 @@ Value Float(double of) {
 }
 
 Value String(std::string text, Budget* budget) {
-  budget->SpendBytes(text.size());
+  budget->Spend(4 + text.size() / 16);
   if (text.size() > kMostBytes) Refuse("makes a string of more than {} bytes", kMostBytes);
   Value value;
   value.kind = Kind::kString;
