@@ -49,8 +49,8 @@ std::string Prompt(const std::string& folder, const std::vector<std::string>& mo
 
 TEST(ChatOptions, MessagesAreReadFromAFileOrStandardInput) {
   const std::string folder = Folder("messages", {{"chat_template", kAll}});
-  const std::string chat =
-      R"([{"role": "system", "content": "S"}, {"role": "user", "content": "u"}, {"role": "assistant", "content": "é"}])";
+  const std::string chat = R"([{"role": "system", "content": "S"}, {"role": "user", "content": "u"},)"
+                           R"({"role": "assistant", "content": "é"}])";
   EXPECT_EQ(Prompt(folder, {"--messages", File("chat.json", chat)}), "<system>S<user>u<assistant>é");
   EXPECT_EQ(Prompt(folder, {"--messages", File("chat.json", chat), "--text", "more"}),
             "<system>S<user>u<assistant>é<user>more");
