@@ -240,7 +240,9 @@ TEST(GgufFindings, SayWhatWasReadAndLeftOut) {
   EXPECT_TRUE(has(tools::Topic::kFiles, ".gguf"));
   EXPECT_TRUE(has(tools::Topic::kFiles, " tensors"));
   EXPECT_TRUE(has(tools::Topic::kFiles, "Q8_0 ")) << "types";
-  EXPECT_TRUE(has(tools::Topic::kChatTemplate, "not used: templates tool_use, rag"));
+  EXPECT_TRUE(
+      has(tools::Topic::kChatTemplate, "template tool_use: used in place of the default one if tools are given"));
+  EXPECT_TRUE(has(tools::Topic::kChatTemplate, "template rag: --chat-template rag chooses it"));
   EXPECT_TRUE(has(tools::Topic::kNotUsed, "key maker.note of the metadata is unknown"));
   EXPECT_FALSE(has(tools::Topic::kNotUsed, "license"));
   EXPECT_TRUE(has(tools::Topic::kLimits, "by llama.context_length"));

@@ -114,7 +114,7 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
             std::string::npos);
   EXPECT_NE(Refusal("{{ [1] * 99999999999 }}").find("repeats"), std::string::npos);
   EXPECT_NE(Refusal("{{ 9 ** 99 }}").find("out of range"), std::string::npos);
-  EXPECT_NE(Refusal("{{ 9223372036854775807 + 1 }}").find("digits"), std::string::npos);
+  EXPECT_NE(Refusal("{{ 9223372036854775807 + 1 }}").find("out of range"), std::string::npos);
   EXPECT_NE(Refusal("{{ 900000000000000000 * 99 }}").find("out of range"), std::string::npos);
   EXPECT_NE(Refusal("{% set n = namespace() %}{% set n.n = n %}").find("stores"), std::string::npos);
   EXPECT_NE(Refusal("{% set n = namespace() %}{% set n.n = [{'a': n}] %}").find("stores"), std::string::npos);
@@ -145,13 +145,13 @@ TEST(ChatTemplate, CutTemplatesEnd) {
 }
 
 TEST(ChatTemplate, NamesWhatItDoesNotHave) {
-  EXPECT_EQ(UnknownParts("{{ a | frobnicate }}{% if a is frob %}{% endif %}{{ f(1) }}{{ a.zfill(2) }}{{ m() }}"
+  EXPECT_EQ(UnknownParts("{{ a | frobnicate }}{% if a is frob %}{% endif %}{{ f(1) }}{{ a.maketrans(2) }}{{ m() }}"
                          "{% macro m() %}{% endmacro %}"),
-            (std::vector<std::string>{"filter frobnicate", "function f", "method zfill", "test frob"}));
+            (std::vector<std::string>{"filter frobnicate", "function f", "method maketrans", "test frob"}));
   EXPECT_NE(Refusal("{% include 'x' %}").find("uses the statement 'include' in line 1"), std::string::npos);
   EXPECT_NE(Refusal("\n{% for x in y recursive %}{% endfor %}").find("a recursive loop in line 2"), std::string::npos);
-  EXPECT_NE(Refusal("{{ 'a' | xmlattr }}").find("the filter 'xmlattr'"), std::string::npos);
-  EXPECT_NE(Refusal("{{ 'a'.zfill(3) }}").find("the method 'zfill'"), std::string::npos);
+  EXPECT_NE(Refusal("{{ 'a' | xmlattr }}").find("the filter 'xmlattr' (line 1)"), std::string::npos);
+  EXPECT_NE(Refusal("{{ 'a'.maketrans(3) }}").find("the method 'maketrans' (line 1)"), std::string::npos);
   EXPECT_NE(Refusal("{{ 'a' | trim(charz='x') }}").find("'charz'"), std::string::npos);
   EXPECT_NE(Refusal("{{ [].append(1) }}").find("the original library refuses"), std::string::npos);
   // A part that is not reached does no harm.

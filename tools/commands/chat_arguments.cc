@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <iostream>
+#include <iterator>
+
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/commands/commands.h"
@@ -15,7 +18,8 @@ void ChatArguments::AddTo(Command command) {
                    "Set a variable of the model's chat template: enable_thinking=false, tools=@tools.json\n"
                    "(VALUE is JSON or text, @FILE a file with JSON)")
       .Placeholder("NAME=VALUE");
-  chat.Add("--messages", &messages, "Begin the chat with the messages of FILE, a JSON list of {\"role\", \"content\"}")
+  chat.Add("--messages", &messages,
+           "Begin the chat with the messages of FILE, a JSON list of {\"role\", \"content\"};\n-: standard input")
       .Placeholder("FILE");
   chat.Add("--date", &date, "Date that the chat template writes, YYYY-MM-DD; default: now").Placeholder("DATE");
 }
@@ -26,20 +30,25 @@ ChatInputs ChatArguments::Inputs() const {
   if (date.empty()) return inputs;
   struct tm parts = {};
   char end = 0;
-  if (date.size() != 10 ||
+  const bool digits = date.find_first_not_of("0123456789-") == std::string::npos;
+  if (!digits || date.size() != 10 ||
       sscanf(date.c_str(), "%4d-%2d-%2d%c", &parts.tm_year, &parts.tm_mon, &parts.tm_mday, &end) != 3 ||
-      parts.tm_year < 1970 || parts.tm_mon < 1 || parts.tm_mon > 12 || parts.tm_mday < 1 || parts.tm_mday > 31) {
+      parts.tm_year < 1970) {
     Fail("--date '{}': must be a date as 2026-01-31", date);
   }
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
   parts.tm_hour = 12;
   parts.tm_isdst = -1;
+  const int month = parts.tm_mon, day = parts.tm_mday;
   inputs.time = static_cast<int64_t>(mktime(&parts));
+  // A day that the month does not have became one of another month.
+  if (parts.tm_mon != month || parts.tm_mday != day) Fail("--date '{}': the calendar has no such day", date);
   return inputs;
 }
 
 std::vector<ChatMessage> ChatArguments::Messages() const {
+  if (messages == "-") return MessagesIn({std::istreambuf_iterator<char>(std::cin), {}}, "standard input");
   return messages.empty() ? std::vector<ChatMessage>() : MessagesIn(ReadFile(messages), messages);
 }
 

@@ -132,7 +132,7 @@ Value LoopAttribute(const Loop& loop, const Value& self, const std::string& name
   if (name == "depth0") return Int(0);
   if (name == "previtem") return at == 0 ? Undefined(name) : loop.items[loop.at - 1];
   if (name == "nextitem") return at + 1 >= count ? Undefined(name) : loop.items[loop.at + 1];
-  if (name == "cycle") return MethodOf(self, name);
+  if (name == "cycle" || name == "changed") return MethodOf(self, name);
   Refuse("uses loop.{}", name);
 }
 
@@ -194,6 +194,9 @@ Value AttributeOf(const Value& value, const std::string& name, Budget* budget) {
       const Value* const found = Find(value.dict(), name);
       return found == nullptr ? Undefined(name) : *found;
     }
+    case Kind::kTuple:
+      if (value.group && (name == "grouper" || name == "list")) return value.list()[name == "list" ? 1 : 0];
+      [[fallthrough]];
     default:
       return HasMethod(value, name) ? MethodOf(value, name) : Undefined(name);
   }
@@ -212,9 +215,10 @@ Value ItemOf(const Value& value, const Value& key, Budget* budget) {
       return index == SIZE_MAX ? Undefined("item") : value.list()[index];
     }
     budget->SpendBytes(value.text().size());
-    const std::vector<std::string_view> characters = Characters(value.text());
-    const size_t index = at(characters.size());
-    return index == SIZE_MAX ? Undefined("item") : String(std::string(characters[index]), budget);
+    const size_t index = at(CountCharacters(value.text()));
+    if (index == SIZE_MAX) return Undefined("item");
+    const size_t begin = OffsetOf(value.text(), index);
+    return String(value.text().substr(begin, OffsetOf(std::string_view(value.text()).substr(begin), 1)), budget);
   }
   if (!key.Is(Kind::kString)) return Undefined("item");
   return value.Is(Kind::kDict) && !HasMethod(value, key.text()) ? Undefined(key.text())
@@ -226,7 +230,7 @@ bool Contains(const Value& all, const Value& part, Budget* budget) {
     case Kind::kString:
       budget->SpendBytes(all.text().size());
       if (!part.Is(Kind::kString)) Refuse("looks for {} in a string", NameOf(part));
-      return all.text().find(part.text()) != std::string::npos;
+      return FindPart(all.text(), part.text()) != std::string_view::npos;
     case Kind::kUndefined:
       return false;
     case Kind::kList:
@@ -235,7 +239,17 @@ bool Contains(const Value& all, const Value& part, Budget* budget) {
       return std::any_of(items.begin(), items.end(), [&](const Value& item) { return Equal(item, part, budget); });
     }
     case Kind::kDict:
+      if (part.Is(Kind::kList) || part.Is(Kind::kDict)) Refuse("looks for {} in a dict", NameOf(part));
       return Find(all.dict(), part, budget) != nullptr;
+    case Kind::kIterator: {
+      Iterator& iterator = all.iterator();
+      const bool view = !iterator.view.empty();
+      for (size_t i = iterator.at; i < iterator.items.size(); ++i) {
+        if (!view) iterator.at = i + 1;
+        if (Equal(iterator.items[i], part, budget)) return true;
+      }
+      return false;
+    }
     default:
       Refuse("looks for something in {}", NameOf(all));
   }
@@ -255,6 +269,9 @@ Value LengthOf(const Value& value, Budget* budget) {
       return Int(static_cast<int64_t>(value.dict().size()));
     case Kind::kLoop:
       return Int(static_cast<int64_t>(value.loop().items.size()));
+    case Kind::kIterator:
+      if (!value.iterator().view.empty()) return Int(static_cast<int64_t>(value.iterator().items.size()));
+      [[fallthrough]];
     default:
       Refuse("asks for the length of {}", NameOf(value));
   }

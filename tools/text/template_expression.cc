@@ -136,6 +136,19 @@ CallArguments Evaluator::ArgumentsOf(const Arguments& arguments, std::string wha
   List positional = ListOf(arguments.positional, scope);
   std::vector<std::pair<std::string, Value>> named;
   for (const auto& [name, value] : arguments.named) named.emplace_back(name, Of(*value, scope));
+  if (arguments.list != nullptr) {
+    for (Value& item : Items(Of(*arguments.list, scope), &budget_)) positional.push_back(std::move(item));
+  }
+  if (arguments.dict == nullptr) return {std::move(what), std::move(positional), std::move(named)};
+  const Value all = Of(*arguments.dict, scope);
+  if (!all.Is(Kind::kDict)) Refuse("calls {} with {} after '**'", what, jinja::NameOf(all));
+  budget_.Spend(all.dict().size() * (1 + named.size()));
+  for (const Pair& pair : all.dict()) {
+    const std::string& name = TextOf(pair.key, "the name of an argument");
+    const auto twice = [&](const auto& argument) { return argument.first == name; };
+    if (name.empty() || std::any_of(named.begin(), named.end(), twice)) Refuse("calls {} with '{}' twice", what, name);
+    named.emplace_back(name, pair.value);
+  }
   return {std::move(what), std::move(positional), std::move(named)};
 }
 
@@ -195,7 +208,7 @@ Value Evaluator::Sliced(const Expression& slice, const Scope& scope) {
     return Sequence(std::move(items), of.kind, &budget_);
   }
   if (of.Is(Kind::kString)) {
-    budget_.SpendBytes(of.text().size());
+    budget_.Spend(1 + of.text().size());
     const std::vector<std::string_view> characters = Characters(of.text());
     std::string text;
     walk(characters.size(), [&](size_t i) { text += characters[i]; });

@@ -1,5 +1,6 @@
 // Filters of chat templates: "x | trim".
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ namespace {
 using Filter = Value (*)(const Value& value, CallArguments* arguments, Budget* budget);
 
 Value Listed(List list, Budget* budget) { return Sequence(std::move(list), Kind::kList, budget); }
+Value Generated(List list, Budget* budget) { return IteratorOf(std::move(list), "", budget); }
 Value Made(std::string text, Budget* budget) { return String(std::move(text), budget); }
 
 // item.a.0.b, by the attribute argument of a filter; the item itself without one.
@@ -34,7 +36,24 @@ Value Attribute(const Value& item, const Value* path, const Value& absent, Budge
 }
 
 Value WithoutCase(const Value& value, bool keeps, Budget* budget) {
-  return !keeps && value.Is(Kind::kString) ? Made(Lower(value.text()), budget) : value;
+  if (keeps || !value.Is(Kind::kString)) return value;
+  budget->SpendCharacters(value.text().size());
+  return Made(Lower(value.text()), budget);
+}
+
+// The keys that sort by several attributes, "a,b".
+Value KeysOf(const Value& item, const Value* paths, bool keeps, Budget* budget) {
+  List keys;
+  if (paths != nullptr && paths->Is(Kind::kString)) {
+    const std::string comma = ",";
+    for (const std::string& path : Split(paths->text(), &comma, -1, false)) {
+      const Value one = String(path, budget);
+      keys.push_back(WithoutCase(Attribute(item, &one, None(), budget), keeps, budget));
+    }
+  } else {
+    keys.push_back(WithoutCase(Attribute(item, paths, None(), budget), keeps, budget));
+  }
+  return Listed(std::move(keys), budget);
 }
 
 // Sorts items by keys, stably.
@@ -49,7 +68,7 @@ Value Sorted(const Value& value, CallArguments* arguments, Budget* budget) {
   const Value* const path = arguments->Take("attribute");
   std::vector<std::pair<Value, Value>> keyed;
   for (const Value& item : Items(value, budget)) {
-    keyed.emplace_back(WithoutCase(Attribute(item, path, None(), budget), keeps, budget), item);
+    keyed.emplace_back(KeysOf(item, path, keeps, budget), item);
   }
   SortBy(&keyed, reverse, budget);
   List list;
@@ -98,12 +117,12 @@ Value Unique(const Value& value, CallArguments* arguments, Budget* budget) {
     keys.push_back(key);
     list.push_back(item);
   }
-  return Listed(std::move(list), budget);
+  return Generated(std::move(list), budget);
 }
 
 Value Mapped(const Value& value, CallArguments* arguments, Budget* budget) {
   List list;
-  const List items = Items(value, budget);
+  const List items = IsTrue(value) ? Items(value, budget) : List();
   const auto named = arguments->RestOfNamed();
   const bool by_attribute =
       std::any_of(named.begin(), named.end(), [](const auto& n) { return n.first == "attribute"; });
@@ -118,7 +137,7 @@ Value Mapped(const Value& value, CallArguments* arguments, Budget* budget) {
     for (const Value& item : items) list.push_back(ApplyFilter(name, item, rest.Rest("filter " + name), budget));
   }
   *arguments = CallArguments(arguments->what(), {}, {});
-  return Listed(std::move(list), budget);
+  return Generated(std::move(list), budget);
 }
 
 // select, reject, selectattr, rejectattr
@@ -130,12 +149,13 @@ Value Selected(const Value& value, bool wanted, bool by_attribute, CallArguments
   const CallArguments rest = arguments->Rest("test " + test);
   *arguments = CallArguments(arguments->what(), {}, {});
   List list;
-  for (const Value& item : Items(value, budget)) {
+  const List items = IsTrue(value) ? Items(value, budget) : List();
+  for (const Value& item : items) {
     const Value tested = by_attribute ? Attribute(item, &path, None(), budget) : item;
     const bool holds = test.empty() ? IsTrue(tested) : ApplyTest(test, tested, rest, budget);
     if (holds == wanted) list.push_back(item);
   }
-  return Listed(std::move(list), budget);
+  return Generated(std::move(list), budget);
 }
 
 Value Joined(const Value& value, CallArguments* arguments, Budget* budget) {
@@ -179,15 +199,39 @@ std::string NumberText(const std::string& given) {
   return text;
 }
 
+// Digits of a base, with the prefix that Python allows.
+bool WholeIn(const std::string& text, int64_t base, int64_t* number) {
+  const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  std::string digits = text.substr(sign);
+  const char kind = digits.size() > 2 && digits[0] == '0' ? static_cast<char>(digits[1] | 32) : '0';
+  const int64_t meant = kind == 'x' ? 16 : kind == 'o' ? 8 : kind == 'b' ? 2 : 0;
+  if (meant != 0 && (base == 0 || base == meant)) {
+    digits.erase(0, 2);
+    base = meant;
+  } else if (base == 0) {
+    if (digits.size() > 1 && digits[0] == '0' && digits.find_first_not_of('0') != std::string::npos) return false;
+    base = 10;
+  }
+  if (digits.empty() || isalnum(static_cast<unsigned char>(digits[0])) == 0) return false;
+  char* end = nullptr;
+  errno = 0;
+  *number = strtoll(((sign != 0 ? text.substr(0, 1) : "") + digits).c_str(), &end, static_cast<int>(base));
+  return *end == '\0' && errno == 0;
+}
+
 Value ToWhole(const Value& value, CallArguments* arguments, Budget*) {
   const Value absent = arguments->Take("default", Int(0));
-  if (arguments->TakeWhole("base", 10) != 10) Refuse("calls int with a base");
+  const int64_t base = arguments->TakeWhole("base", 10);
+  if (base != 0 && (base < 2 || base > 36)) Refuse("calls int with the base {}", base);
   double real = value.AsReal();
   if (value.IsWhole()) return Int(value.number);
   if (value.Is(Kind::kString)) {
     const std::string text = NumberText(value.text());
     char* end = nullptr;
-    if (text.size() < 19 && !text.empty()) {
+    if (base != 10) {
+      int64_t number = 0;
+      if (WholeIn(text, base, &number)) return Int(number);
+    } else if (text.size() < 19 && !text.empty()) {
       const int64_t whole = strtoll(text.c_str(), &end, 10);
       if (*end == '\0' && isspace(static_cast<unsigned char>(text[0])) == 0) return Int(whole);
     }
@@ -270,7 +314,62 @@ Value Batched(const Value& value, CallArguments* arguments, Budget* budget) {
     batches.push_back(Listed(std::move(batch), budget));
     batch.clear();
   }
-  return Listed(std::move(batches), budget);
+  return Generated(std::move(batches), budget);
+}
+
+// Columns: lists of nearly equal sizes.
+Value Sliced(const Value& value, CallArguments* arguments, Budget* budget) {
+  const int64_t count = WholeOf(arguments->Need("slices"), "slices");
+  const Value fill = arguments->Take("fill_with", None());
+  const List items = Items(value, budget);
+  if (count < 1 || count > 100000) Refuse("calls slice with {} parts", count);
+  const size_t each = items.size() / static_cast<size_t>(count), longer = items.size() % static_cast<size_t>(count);
+  List slices;
+  for (size_t i = 0, at = 0; i < static_cast<size_t>(count); ++i) {
+    const size_t size = each + (i < longer ? 1 : 0);
+    List slice(items.begin() + static_cast<ptrdiff_t>(at), items.begin() + static_cast<ptrdiff_t>(at + size));
+    at += size;
+    if (!fill.Is(Kind::kNone) && i >= longer) slice.push_back(fill);
+    slices.push_back(Listed(std::move(slice), budget));
+  }
+  return Generated(std::move(slices), budget);
+}
+
+Value Grouped(const Value& value, CallArguments* arguments, Budget* budget) {
+  const Value path = arguments->Need("attribute");
+  const Value absent = arguments->Take("default", None());
+  const bool keeps = arguments->TakeFlag("case_sensitive", false);
+  std::vector<std::pair<Value, Value>> keyed;
+  for (const Value& item : Items(value, budget)) {
+    keyed.emplace_back(WithoutCase(Attribute(item, &path, absent, budget), keeps, budget), item);
+  }
+  SortBy(&keyed, false, budget);
+  List groups;
+  for (size_t i = 0; i < keyed.size();) {
+    List group;
+    const Value& key = keyed[i].first;
+    const Value shown = keeps ? key : Attribute(keyed[i].second, &path, absent, budget);
+    for (; i < keyed.size() && Equal(keyed[i].first, key, budget); ++i) group.push_back(keyed[i].second);
+    groups.push_back(Sequence({shown, Listed(std::move(group), budget)}, Kind::kTuple, budget));
+    groups.back().group = true;
+  }
+  return Listed(std::move(groups), budget);
+}
+
+Value Truncated(const Value& value, CallArguments* arguments, Budget* budget) {
+  const int64_t length = arguments->TakeWhole("length", 255);
+  const bool kills = arguments->TakeFlag("killwords", false);
+  const std::string* const given = arguments->TakeText("end");
+  const std::string end = given == nullptr ? "..." : *given;
+  const int64_t leeway = arguments->TakeWhole("leeway", 5), ends = static_cast<int64_t>(CountCharacters(end));
+  if (length < ends || leeway < 0) Refuse("truncates to {} characters with an end of {}", length, ends);
+  const std::string text = TextOf(value, "the value of truncate");
+  const std::vector<std::string_view> characters = Characters(text);
+  if (static_cast<int64_t>(characters.size()) - leeway <= length) return Made(text, budget);
+  std::string cut;
+  for (int64_t i = 0; i < length - ends; ++i) cut += characters[static_cast<size_t>(i)];
+  if (!kills) cut.resize(std::min(cut.size(), cut.rfind(' ')));
+  return Made(cut + end, budget);
 }
 
 Value Default(const Value& value, CallArguments* arguments, Budget* budget) {
@@ -280,17 +379,18 @@ Value Default(const Value& value, CallArguments* arguments, Budget* budget) {
 }
 
 Value ItemsOf(const Value& value, Budget* budget) {
-  if (value.Is(Kind::kUndefined)) return Listed({}, budget);
+  if (value.Is(Kind::kUndefined)) return Generated({}, budget);
   if (!value.Is(Kind::kDict)) Refuse("asks for the items of {}", NameOf(value));
   List list;
   for (const Pair& pair : value.dict()) list.push_back(Sequence({pair.key, pair.value}, Kind::kTuple, budget));
-  return Listed(std::move(list), budget);
+  return Generated(std::move(list), budget);
 }
 
 Value Reversed(const Value& value, Budget* budget) {
   List list = Items(value, budget);
   std::reverse(list.begin(), list.end());
-  if (!value.Is(Kind::kString)) return Listed(std::move(list), budget);
+  if (value.Is(Kind::kIterator) && value.iterator().view.empty()) return Listed(std::move(list), budget);
+  if (!value.Is(Kind::kString)) return Generated(std::move(list), budget);
   std::string text;
   for (const Value& character : list) text += character.text();
   return Made(std::move(text), budget);
@@ -339,6 +439,11 @@ constexpr Named kFilters[] = {
     {"attr", [](const Value& v, A a, Budget* b) { return AttributeOf(v, a->NeedText("name"), b); }},
     {"batch", Batched},
     {"capitalize", [](const Value& v, A, Budget* b) { return Made(Capitalized(Printed(v, b)), b); }},
+    {"center",
+     [](const Value& v, A a, Budget* b) {
+       CallArguments width("filter center", {Int(a->TakeWhole("width", 80))}, {});
+       return CallMethod(Method{Made(Printed(v, b), b), "center"}, std::move(width), b);
+     }},
     {"count", [](const Value& v, A, Budget* b) { return LengthOf(v, b); }},
     {"d", Default},
     {"default", Default},
@@ -347,6 +452,10 @@ constexpr Named kFilters[] = {
     {"escape", [](const Value& v, A, Budget* b) { return v.markup ? v : Markup(Escaped(Printed(v, b)), b); }},
     {"first",
      [](const Value& v, A, Budget* b) {
+       if (v.Is(Kind::kIterator) && v.iterator().view.empty()) {  // the others stay
+         Iterator& left = v.iterator();
+         return left.at < left.items.size() ? left.items[left.at++] : Undefined("item");
+       }
        const List items = Items(v, b);
        return items.empty() ? Undefined("item") : items[0];
      }},
@@ -354,12 +463,14 @@ constexpr Named kFilters[] = {
     {"forceescape", [](const Value& v, A, Budget* b) { return Markup(Escaped(Printed(v, b)), b); }},
     {"format",
      [](const Value& v, A a, Budget* b) { return Made(PercentFormatted(Printed(v, b), a->RestOfPositional(), b), b); }},
+    {"groupby", Grouped},
     {"indent", Indented},
     {"int", ToWhole},
     {"items", [](const Value& v, A, Budget* b) { return ItemsOf(v, b); }},
     {"join", Joined},
     {"last",
      [](const Value& v, A, Budget* b) {
+       if (v.Is(Kind::kIterator) && v.iterator().view.empty()) Refuse("takes the last item of {}", NameOf(v));
        const List items = Items(v, b);
        return items.empty() ? Undefined("item") : items.back();
      }},
@@ -374,13 +485,16 @@ constexpr Named kFilters[] = {
     {"replace",
      [](const Value& v, A a, Budget* b) {
        const std::string old = Printed(a->Need("old"), b), with = Printed(a->Need("new"), b);
-       return Made(Replaced(Printed(v, b), old, with, a->TakeWhole("count", -1)), b);
+       const std::string text = Printed(v, b);
+       if (old.empty()) b->SpendCharacters(text.size());
+       return Made(Replaced(text, old, with, a->TakeWhole("count", -1)), b);
      }},
     {"reverse", [](const Value& v, A, Budget* b) { return Reversed(v, b); }},
     {"round", Rounded},
     {"safe", [](const Value& v, A, Budget* b) { return v.markup ? v : Markup(Printed(v, b), b); }},
     {"select", [](const Value& v, A a, Budget* b) { return Selected(v, true, false, a, b); }},
     {"selectattr", [](const Value& v, A a, Budget* b) { return Selected(v, true, true, a, b); }},
+    {"slice", Sliced},
     {"sort", Sorted},
     {"string", [](const Value& v, A, Budget* b) { return v.Is(Kind::kString) ? v : Made(Printed(v, b), b); }},
     {"sum", Sum},
@@ -388,6 +502,7 @@ constexpr Named kFilters[] = {
     {"tojson", ToJson},
     {"trim", [](const Value& v, A a,
                 Budget* b) { return Made(std::string(Strip(Printed(v, b), a->TakeText("chars"), true, true)), b); }},
+    {"truncate", Truncated},
     {"unique", Unique},
     {"upper", [](const Value& v, A, Budget* b) { return Made(Upper(Printed(v, b)), b); }},
     {"wordcount", [](const Value& v, A, Budget* b) { return Int(CountWords(Printed(v, b))); }},
@@ -407,7 +522,12 @@ bool IsFilter(const std::string& name) { return FindFilter(name) != nullptr; }
 Value ApplyFilter(const std::string& name, const Value& value, CallArguments arguments, Budget* budget) {
   const Named* const filter = FindFilter(name);
   if (filter == nullptr) Refuse("uses the filter '{}'", name);
-  if (value.Is(Kind::kString)) budget->SpendBytes(value.text().size());
+  if (value.Is(Kind::kString)) {
+    budget->SpendBytes(value.text().size());
+    for (const char* each : {"capitalize", "lower", "title", "truncate", "upper", "wordcount"}) {
+      if (name == each) budget->SpendCharacters(value.text().size());
+    }
+  }
   Value result = filter->filter(value, &arguments, budget);
   arguments.End();
   return result;

@@ -1,5 +1,7 @@
 #include "tools/text/template_lexer.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
@@ -188,7 +190,15 @@ class Lexer {
     constexpr char kDecimal[] = "0123456789_";
     bool real = false;
     if (At("0x") || At("0X") || At("0b") || At("0B") || At("0o") || At("0O")) {
-      Refuse("has a number that is not decimal in line {}", Line());
+      const char kind = static_cast<char>(source_[at_ + 1] | 32);
+      at_ += 2;
+      at_ = digits(kind == 'x' ? "0123456789abcdefABCDEF_" : kind == 'o' ? "01234567_" : "01_");
+      std::string text = source_.substr(begin + 2, at_ - begin - 2);
+      text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+      errno = 0;
+      const int64_t number = strtoll(text.c_str(), nullptr, kind == 'x' ? 16 : kind == 'o' ? 8 : 2);
+      if (text.empty() || errno != 0) Refuse("has a broken number in line {}", Line());
+      return Add(Token::Kind::kInteger, std::to_string(number));
     }
     at_ = digits(kDecimal);
     const bool after_point = begin > 0 && source_[begin - 1] == '.';

@@ -9,11 +9,15 @@ namespace fovea::tools::jinja {
 namespace {
 
 using Name = const char*;
-constexpr Name kOfStrings[] = {"strip",        "lstrip",       "rstrip",    "split",      "rsplit",   "splitlines",
-                               "startswith",   "endswith",     "upper",     "lower",      "title",    "replace",
-                               "find",         "rfind",        "join",      "count",      "format",   "capitalize",
-                               "removeprefix", "removesuffix", "index",     "isdigit",    "isalpha",  "isspace",
-                               "isupper",      "islower",      "partition", "rpartition", "casefold", "encode"};
+constexpr Name kOfStrings[] = {
+    "strip",   "lstrip",     "rstrip",       "split",        "rsplit",    "splitlines", "startswith", "endswith",
+    "upper",   "lower",      "title",        "replace",      "find",      "rfind",      "join",       "count",
+    "format",  "capitalize", "removeprefix", "removesuffix", "index",     "isdigit",    "isalpha",    "isspace",
+    "isupper", "islower",    "partition",    "rpartition",   "casefold",  "encode",     "center",     "ljust",
+    "rjust",   "zfill",      "isalnum",      "isdecimal",    "isnumeric", "isascii",    "rindex",     "swapcase"};
+// Those that look at each character.
+constexpr Name kOfCharacters[] = {"upper",   "lower",   "title",   "capitalize", "casefold", "swapcase",  "isdigit",
+                                  "isalpha", "isspace", "isupper", "islower",    "isalnum",  "isdecimal", "isnumeric"};
 constexpr Name kOfDicts[] = {"items", "keys", "values", "get", "copy"};
 constexpr Name kOfLists[] = {"count", "index"};
 // Methods that change a value, which Jinja's sandbox of transformers refuses as well.
@@ -42,10 +46,7 @@ std::string_view Part(const std::string& text, CallArguments* arguments, size_t*
   const int64_t first = bound("start", 0), last = bound("end", count);
   *skipped = static_cast<size_t>(first);
   if (first == 0 && last == count) return text;
-  const std::vector<std::string_view> characters = Characters(text);
-  const auto offset = [&](int64_t at) {
-    return at == count ? text.size() : static_cast<size_t>(characters[static_cast<size_t>(at)].data() - text.data());
-  };
+  const auto offset = [&](int64_t at) { return OffsetOf(text, static_cast<size_t>(at)); };
   if (last <= first) return {};
   return std::string_view(text).substr(offset(first), offset(last) - offset(first));
 }
@@ -69,9 +70,9 @@ Value Found(const std::string& text, const std::string& name, CallArguments* arg
   const std::string wanted = arguments->NeedText("sub");
   size_t skipped = 0;
   const std::string_view part = Part(text, arguments, &skipped);
-  const size_t at = name == "rfind" ? part.rfind(wanted) : part.find(wanted);
+  const size_t at = name[0] == 'r' ? FindLastPart(part, wanted) : FindPart(part, wanted);
   if (at == std::string_view::npos) {
-    if (name == "index") Refuse("looks for '{}', which is not in the string", wanted);
+    if (name == "index" || name == "rindex") Refuse("looks for '{}', which is not in the string", wanted);
     return Int(-1);
   }
   return Int(static_cast<int64_t>(skipped + CountCharacters(part.substr(0, at))));
@@ -83,14 +84,42 @@ Value Counted(const std::string& text, CallArguments* arguments) {
   const std::string_view part = Part(text, arguments, &skipped);
   if (wanted.empty()) return Int(static_cast<int64_t>(CountCharacters(part) + 1));
   int64_t count = 0;
-  for (size_t at = part.find(wanted); at != std::string_view::npos; at = part.find(wanted, at + wanted.size())) ++count;
+  for (size_t at = 0; (at = FindPart(part, wanted, at)) != std::string_view::npos; at += wanted.size()) ++count;
   return Int(count);
+}
+
+// At most so many parts come of split() and splitlines().
+uint64_t CountSeparators(std::string_view text, const std::string* separator) {
+  if (separator != nullptr && separator->size() > 1) return text.size() / separator->size();
+  if (separator != nullptr && separator->size() == 1) {
+    return static_cast<uint64_t>(std::count(text.begin(), text.end(), (*separator)[0]));
+  }
+  const auto ends = [](char c) {
+    return static_cast<unsigned char>(c) <= 0x20 || static_cast<unsigned char>(c) >= 0xc2;
+  };
+  return static_cast<uint64_t>(std::count_if(text.begin(), text.end(), ends));
+}
+
+// `side`: 'l' for ljust, 'r' for rjust, 'c' for center.
+std::string Padded(const std::string& text, int64_t width, const Value& fill, char side) {
+  const std::string& with = TextOf(fill, "fillchar");
+  const auto size = static_cast<int64_t>(CountCharacters(text));
+  if (CountCharacters(with) != 1) Refuse("fills with '{}', which is not one character", with);
+  if (width > static_cast<int64_t>(kMostBytes / with.size()))
+    Refuse("makes a string of more than {} bytes", kMostBytes);
+  const int64_t missing = std::max<int64_t>(width - size, 0);
+  const int64_t left = side == 'l' ? 0 : side == 'r' ? missing : missing / 2 + (missing & width & 1);
+  std::string out;
+  for (int64_t i = 0; i < left; ++i) out += with;
+  out += text;
+  for (int64_t i = left; i < missing; ++i) out += with;
+  return out;
 }
 
 Value Partitioned(const std::string& text, bool from_right, CallArguments* arguments, Budget* budget) {
   const std::string separator = arguments->NeedText("sep");
   if (separator.empty()) Refuse("splits at an empty string");
-  const size_t at = from_right ? text.rfind(separator) : text.find(separator);
+  const size_t at = from_right ? FindLastPart(text, separator) : FindPart(text, separator);
   const auto string = [&](std::string part) { return String(std::move(part), budget); };
   if (at == std::string::npos) {
     return Sequence(
@@ -146,7 +175,8 @@ Value Tested(const std::string& text, const std::string& name) {
   return Bool(!text.empty() && std::all_of(characters.begin(), characters.end(), [&](std::string_view character) {
     const uint32_t code = CodeOf(character);
     if (name == "isspace") return IsSpace(code);
-    return name == "isdigit" ? code >= '0' && code <= '9' : IsLetter(code);
+    if (name == "isalpha") return IsLetter(code);
+    return IsNumeral(code, name == "isdigit" || name == "isdecimal") || (name == "isalnum" && IsLetter(code));
   }));
 }
 
@@ -171,8 +201,10 @@ Value OfString(const Value& self, const std::string& name, CallArguments* argume
   }
   if (name == "split" || name == "rsplit") {
     const std::string* const separator = arguments->TakeText("sep");
+    budget->Spend(8 * CountSeparators(text, separator));
     return ListOf(Split(text, separator, arguments->TakeWhole("maxsplit", -1), name == "rsplit"), budget);
   }
+  if (name == "splitlines") budget->Spend(8 * CountSeparators(text, nullptr));
   if (name == "splitlines") return ListOf(SplitLines(text, arguments->TakeFlag("keepends", false)), budget);
   if (name == "startswith" || name == "endswith") return BeginsWith(text, name == "endswith", arguments);
   if (name == "upper") return string(Upper(text));
@@ -181,9 +213,10 @@ Value OfString(const Value& self, const std::string& name, CallArguments* argume
   if (name == "capitalize") return string(Capitalized(text));
   if (name == "replace") {
     const std::string old = arguments->NeedText("old"), with = arguments->NeedText("new");
+    if (old.empty()) budget->SpendCharacters(text.size());
     return string(Replaced(text, old, with, arguments->TakeWhole("count", -1)));
   }
-  if (name == "find" || name == "rfind" || name == "index") return Found(text, name, arguments);
+  if (name == "find" || name == "rfind" || name == "index" || name == "rindex") return Found(text, name, arguments);
   if (name == "count") return Counted(text, arguments);
   if (name == "join") return Joined(text, arguments->Need("iterable"), budget);
   if (name == "format") {
@@ -198,6 +231,24 @@ Value OfString(const Value& self, const std::string& name, CallArguments* argume
     return string(std::string_view(text).substr(at_end ? 0 : affix.size(), text.size() - affix.size()));
   }
   if (name == "partition" || name == "rpartition") return Partitioned(text, name == "rpartition", arguments, budget);
+  if (name == "center" || name == "ljust" || name == "rjust") {
+    const int64_t width = WholeOf(arguments->Need("width"), "width");
+    return string(Padded(text, width, arguments->Take("fillchar", String(" ", budget)), name[0]));
+  }
+  if (name == "zfill") {
+    const int64_t width = WholeOf(arguments->Need("width"), "width");
+    const bool sign = !text.empty() && (text[0] == '-' || text[0] == '+');
+    const std::string digits = Padded(text.substr(sign ? 1 : 0), width - (sign ? 1 : 0), String("0", budget), 'r');
+    return string((sign ? text.substr(0, 1) : "") + digits);
+  }
+  if (name == "swapcase") {
+    std::string swapped;
+    for (const std::string_view c : Characters(text)) swapped += Upper(c) == c ? Lower(c) : Upper(c);
+    return string(swapped);
+  }
+  if (name == "isascii") {
+    return Bool(std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  }
   if (name == "encode") Refuse("uses the method 'encode'");
   return Tested(text, name);
 }
@@ -216,7 +267,7 @@ Value OfDict(const Value& self, const std::string& name, CallArguments* argument
                    : name == "keys" ? pair.key
                                     : pair.value);
   }
-  return Sequence(std::move(list), Kind::kList, budget);
+  return IteratorOf(std::move(list), "dict_" + name, budget);
 }
 
 Value OfList(const Value& self, const std::string& name, CallArguments* arguments, Budget* budget) {
@@ -232,7 +283,8 @@ Value OfList(const Value& self, const std::string& name, CallArguments* argument
 }  // namespace
 
 bool IsMethod(const std::string& name) {
-  return name == "cycle" || (name != "encode" && Has(kOfStrings, name)) || Has(kOfDicts, name) || Has(kOfLists, name);
+  return name == "cycle" || name == "changed" || (name != "encode" && Has(kOfStrings, name)) || Has(kOfDicts, name) ||
+         Has(kOfLists, name);
 }
 
 bool HasMethod(const Value& value, const std::string& name) {
@@ -257,12 +309,26 @@ Value CallMethod(const Method& method, CallArguments arguments, Budget* budget) 
       (self.Is(Kind::kList) && Has(kChangeLists, method.name))) {
     Refuse("uses the method '{}', which the original library refuses in templates as well", method.name);
   }
-  if (self.Is(Kind::kLoop)) {  // cycle
+  if (self.Is(Kind::kLoop)) {
     const List values = arguments.RestOfPositional();
+    if (method.name == "changed") {
+      std::vector<List>& last = self.loop().changed;
+      const auto same = [&](const Value& a, const Value& b) { return Equal(a, b, budget); };
+      const bool is_same = !last.empty() && last[0].size() == values.size() &&
+                           std::equal(values.begin(), values.end(), last[0].begin(), same);
+      if (std::any_of(values.begin(), values.end(), [](const Value& value) { return value.refers; })) {
+        Refuse("calls loop.changed with a namespace, macro or loop");
+      }
+      last = {values};
+      return Bool(!is_same);
+    }
     if (values.empty()) Refuse("calls loop.cycle without values");
     return values[self.loop().at % values.size()];
   }
-  if (self.Is(Kind::kString)) budget->SpendBytes(self.text().size());
+  if (self.Is(Kind::kString)) {
+    budget->SpendBytes(self.text().size());
+    if (Has(kOfCharacters, method.name)) budget->SpendCharacters(self.text().size());
+  }
   Value result = self.Is(Kind::kString) ? OfString(self, method.name, &arguments, budget)
                  : self.Is(Kind::kDict) ? OfDict(self, method.name, &arguments, budget)
                                         : OfList(self, method.name, &arguments, budget);
@@ -296,7 +362,7 @@ std::string PercentFormatted(const std::string& format, const List& values, Budg
     }
     if (out.size() > kMostBytes) Refuse("makes a string of more than {} bytes", kMostBytes);
   }
-  if (next != values.size() && !(values.size() == 1 && values[0].Is(Kind::kDict))) {
+  if (next != values.size() && !(values.size() == 1 && (values[0].Is(Kind::kDict) || values[0].Is(Kind::kList)))) {
     Refuse("formats fewer values than it has");
   }
   return out;

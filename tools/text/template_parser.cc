@@ -1,5 +1,6 @@
 #include "tools/text/template_parser.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -104,6 +105,17 @@ class Parser {
     return body;
   }
 
+  // The body of a macro, which takes further arguments where it names them.
+  void MacroBody(const char* end, Statement* s) {
+    const size_t begin = at_;
+    s->body = BodyTo(end);
+    for (size_t i = begin; i < at_; ++i) {
+      s->uses_varargs = s->uses_varargs || tokens_[i].IsName("varargs");
+      s->uses_kwargs = s->uses_kwargs || tokens_[i].IsName("kwargs");
+      s->uses_caller = s->uses_caller || tokens_[i].IsName("caller");
+    }
+  }
+
   Statement OneStatement() {
     const Token first = Now();
     const std::string name = Name();
@@ -117,13 +129,13 @@ class Parser {
       s.text = Name();
       defined_.insert(s.text);
       Parameters(&s.parameters);
-      s.body = BodyTo("endmacro");
+      MacroBody("endmacro", &s);
     } else if (name == "call") {
       s.kind = Statement::Kind::kCall;
       if (Now().Is("(")) Parameters(&s.parameters);
       s.value = OneExpression();
       if (s.value->kind != Kind::kCall) Refuse("has a call block without a call in line {}", s.line);
-      s.body = BodyTo("endcall");
+      MacroBody("endcall", &s);
     } else if (name == "filter") {
       s.kind = Statement::Kind::kFilter;
       s.filter = Filter(nullptr);
@@ -408,8 +420,10 @@ class Parser {
       }
       case Token::Kind::kInteger: {
         ++at_;
-        if (token.text.size() > 18) Refuse("has a number of {} digits in line {}", token.text.size(), token.line);
-        return Constant(Int(strtoll(token.text.c_str(), nullptr, 10)));
+        errno = 0;
+        const int64_t number = strtoll(token.text.c_str(), nullptr, 10);
+        if (errno != 0) Refuse("has a number of {} digits in line {}", token.text.size(), token.line);
+        return Constant(Int(number));
       }
       case Token::Kind::kReal:
         ++at_;
@@ -490,14 +504,21 @@ class Parser {
         if (Take(")")) break;
       }
       comma = true;
-      if (Now().Is("*") || Now().Is("**")) Refuse("uses arguments in a list ('{}') in line {}", Now().text, Now().line);
-      if (Now().kind == Token::Kind::kName && Ahead().Is("=")) {
+      if (Now().Is("*") || Now().Is("**")) {
+        ExpressionPointer& all = Now().Is("*") ? arguments.list : arguments.dict;
+        if (all != nullptr || arguments.dict != nullptr) Unexpected();
+        ++at_;
+        all = OneExpression();
+        Deepen(call, all);
+      } else if (arguments.dict != nullptr) {
+        Unexpected();
+      } else if (Now().kind == Token::Kind::kName && Ahead().Is("=")) {
         std::string name = Next().text;
         ++at_;
         arguments.named.emplace_back(std::move(name), OneExpression());
         Deepen(call, arguments.named.back().second);
       } else {
-        if (!arguments.named.empty()) Unexpected();
+        if (!arguments.named.empty() || arguments.list != nullptr) Unexpected();
         arguments.positional.push_back(OneExpression());
         Deepen(call, arguments.positional.back());
       }

@@ -77,6 +77,7 @@ void Represent(const Value& value, Text* out) {
     case Kind::kFloat:
       return out->Add(Represented(value.real));
     case Kind::kString:
+      out->budget()->Spend(value.text().size());
       return out->Add(Quoted(value.text()));
     case Kind::kList:
       return RepresentList(value.list(), "[", "]", out);
@@ -92,6 +93,19 @@ void Represent(const Value& value, Text* out) {
       }
       return out->Add("}");
     }
+    case Kind::kNamespace: {
+      Value names;
+      names.kind = Kind::kDict;
+      names.held = value.held;
+      out->Add("<Namespace ");
+      Represent(names, out);
+      return out->Add(">");
+    }
+    case Kind::kIterator:
+      if (value.iterator().view.empty()) Refuse("writes {}, which has no text (| list makes it a list)", NameOf(value));
+      out->Add(value.iterator().view + "(");
+      RepresentList(value.iterator().items, "[", "]", out);
+      return out->Add(")");
     default:
       Refuse("writes {}", NameOf(value));
   }
@@ -177,6 +191,7 @@ void Write(const Value& value, const JsonStyle& style, int level, Text* out) {
       if (std::isinf(value.real)) return out->Add(value.real > 0 ? "Infinity" : "-Infinity");
       return out->Add(Represented(value.real));
     case Kind::kString:
+      out->budget()->Spend(value.text().size());
       return out->Add(JsonQuoted(value.text(), style.ascii));
     case Kind::kList:
     case Kind::kTuple:

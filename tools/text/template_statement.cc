@@ -1,5 +1,7 @@
 #include "tools/text/template_statement.h"
 
+#include <algorithm>
+
 #include "tools/text/template_expression.h"
 
 namespace fovea::tools::jinja {
@@ -40,10 +42,24 @@ class Renderer {
 
   Flow Run(const Block& block, Scope* scope) {
     for (const Statement& statement : block) {
-      const Flow flow = Run(statement, scope);
+      const Flow flow = RunNamed(statement, scope);
       if (flow != Flow::kNext) return flow;
     }
     return Flow::kNext;
+  }
+
+  // A refusal names the line of the innermost statement.
+  Flow RunNamed(const Statement& s, Scope* scope) {
+    try {
+      return Run(s, scope);
+    } catch (const Failure& failure) {
+      const std::string why = failure.what();
+      const size_t advice = why.rfind(kAdvice);
+      if (advice == std::string::npos ||
+          (why.find(" line ") != std::string::npos || why.find("(line ") != std::string::npos))
+        throw;
+      Fail("{} (line {}){}", why.substr(0, advice), s.line, why.substr(advice));
+    }
   }
 
   Flow Run(const Statement& s, Scope* scope) {
@@ -168,11 +184,19 @@ class Renderer {
       }
     }
     auto named = arguments.RestOfNamed();
-    if (named.size() == 1 && named[0].first == "caller") {
-      inner.Set("caller", named[0].second);
-      arguments = CallArguments(arguments.what(), arguments.RestOfPositional(), {});
+    const auto caller = std::find_if(named.begin(), named.end(), [](const auto& n) { return n.first == "caller"; });
+    if (s.uses_caller && caller != named.end()) {
+      inner.Set("caller", caller->second);
+      named.erase(caller);
     }
-    arguments.End();
+    if (s.uses_varargs) inner.Set("varargs", Sequence(arguments.RestOfPositional(), Kind::kTuple, budget()));
+    if (s.uses_kwargs) {
+      Dict pairs;
+      for (auto& [name, value] : named) Put(&pairs, String(name, budget()), value, budget());
+      inner.Set("kwargs", Mapping(std::move(pairs), budget()));
+      named.clear();
+    }
+    CallArguments(arguments.what(), arguments.RestOfPositional(), std::move(named)).End();
     return String(Captured(s.body, &inner), budget());
   }
 

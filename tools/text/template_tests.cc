@@ -47,7 +47,8 @@ constexpr Named kTests[] = {
     {"string", IsOneOf<Kind::kString>},
     {"mapping", IsOneOf<Kind::kDict>},
     {"sequence", IsOneOf<Kind::kUndefined, Kind::kString, Kind::kList, Kind::kTuple, Kind::kDict>},
-    {"iterable", IsOneOf<Kind::kUndefined, Kind::kString, Kind::kList, Kind::kTuple, Kind::kDict, Kind::kLoop>},
+    {"iterable",
+     IsOneOf<Kind::kUndefined, Kind::kString, Kind::kList, Kind::kTuple, Kind::kDict, Kind::kLoop, Kind::kIterator>},
     // An undefined value has a method to call it, which fails.
     {"callable", IsOneOf<Kind::kUndefined, Kind::kMacro, Kind::kMethod, Kind::kFunction>},
     {"odd", [](const Value& v, CallArguments*, Budget* b) { return RestIs(v, Int(2), 1, b); }},
@@ -70,13 +71,15 @@ constexpr Named kTests[] = {
     {"le", [](const Value& v, CallArguments* a, Budget* b) { return !IsGreater(v, a, b); }},
     {"<=", [](const Value& v, CallArguments* a, Budget* b) { return !IsGreater(v, a, b); }},
     {"lower",
-     [](const Value& v, CallArguments*, Budget*) {
-       const std::string& text = TextOf(v, "the value of a test");
+     [](const Value& v, CallArguments*, Budget* b) {
+       const std::string text = Printed(v, b);
+       b->SpendCharacters(text.size());
        return Lower(text) == text && Upper(text) != text;
      }},
     {"upper",
-     [](const Value& v, CallArguments*, Budget*) {
-       const std::string& text = TextOf(v, "the value of a test");
+     [](const Value& v, CallArguments*, Budget* b) {
+       const std::string text = Printed(v, b);
+       b->SpendCharacters(text.size());
        return Upper(text) == text && Lower(text) != text;
      }},
     {"sameas",

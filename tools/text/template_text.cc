@@ -26,6 +26,28 @@ size_t Offset(std::string_view text, std::string_view part) { return static_cast
 uint32_t ToUpper(uint32_t c) { return static_cast<uint32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))); }
 uint32_t ToLower(uint32_t c) { return static_cast<uint32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
 
+constexpr size_t kShortPart = 32;  // for which comparing at each place costs little
+
+// The first or last place of a part, by the lengths of its beginnings that end at each of its bytes (Knuth, Morris and
+// Pratt).
+size_t Search(std::string_view text, std::string_view part, bool last) {
+  if (part.size() > text.size()) return std::string_view::npos;
+  std::vector<uint32_t> before(part.size(), 0);
+  const auto next = [&](size_t matched, char c) {
+    while (matched > 0 && (matched == part.size() || part[matched] != c)) matched = before[matched - 1];
+    return matched + (part[matched] == c ? 1 : 0);
+  };
+  for (size_t i = 1; i < part.size(); ++i) before[i] = static_cast<uint32_t>(next(before[i - 1], part[i]));
+  size_t found = std::string_view::npos;
+  for (size_t i = 0, matched = 0; i < text.size(); ++i) {
+    matched = next(matched, text[i]);
+    if (matched != part.size()) continue;
+    found = i + 1 - part.size();
+    if (!last) break;
+  }
+  return found;
+}
+
 template <typename Map>
 std::string Mapped(std::string_view text, const Map& map) {
   std::string out;
@@ -52,6 +74,22 @@ size_t CountCharacters(std::string_view text) {
   size_t count = 0;
   for (size_t at = 0; at < text.size(); at += SizeAt(text, at)) ++count;
   return count;
+}
+
+size_t OffsetOf(std::string_view text, size_t character) {
+  size_t at = 0;
+  for (; character > 0 && at < text.size(); --character) at += SizeAt(text, at);
+  return at;
+}
+
+size_t FindPart(std::string_view text, std::string_view part, size_t from) {
+  if (part.size() <= kShortPart || from > text.size()) return text.find(part, from);
+  const size_t found = Search(text.substr(from), part, false);
+  return found == std::string_view::npos ? found : from + found;
+}
+
+size_t FindLastPart(std::string_view text, std::string_view part) {
+  return part.size() <= kShortPart ? text.rfind(part) : Search(text, part, true);
 }
 
 uint32_t CodeOf(std::string_view character) {
@@ -83,10 +121,19 @@ bool IsSpace(uint32_t c) {
 }
 
 std::string_view Strip(std::string_view text, const std::string* set, bool left, bool right) {
+  constexpr size_t kMostChosen = 256;
+  if (set != nullptr && set->size() > kMostChosen) Refuse("strips {} bytes of characters", set->size());
   const std::vector<std::string_view> chosen = set == nullptr ? std::vector<std::string_view>() : Characters(*set);
+  bool one_byte[256] = {};
+  std::vector<std::string_view> others;
+  for (const std::string_view c : chosen) {
+    if (c.size() == 1) one_byte[static_cast<unsigned char>(c[0])] = true;
+    if (c.size() > 1) others.push_back(c);
+  }
   const auto drops = [&](std::string_view c) {
     if (set == nullptr) return IsSpace(c);
-    return std::find(chosen.begin(), chosen.end(), c) != chosen.end();
+    if (c.size() == 1) return one_byte[static_cast<unsigned char>(c[0])];
+    return std::find(others.begin(), others.end(), c) != others.end();
   };
   while (left && !text.empty()) {
     const size_t size = SizeAt(text, 0);
@@ -138,14 +185,14 @@ std::vector<std::string> Split(std::string_view text, const std::string* separat
   }
   if (separator->empty()) Refuse("splits at an empty string");
   if (!from_right) {
-    for (size_t at = 0; !full() && (at = text.find(*separator)) != std::string_view::npos;) {
+    for (size_t at = 0; !full() && (at = FindPart(text, *separator)) != std::string_view::npos;) {
       parts.emplace_back(text.substr(0, at));
       text = text.substr(at + separator->size());
     }
     parts.emplace_back(text);
     return parts;
   }
-  for (size_t at = 0; !full() && (at = text.rfind(*separator)) != std::string_view::npos;) {
+  for (size_t at = 0; !full() && (at = FindLastPart(text, *separator)) != std::string_view::npos;) {
     parts.emplace_back(text.substr(at + separator->size()));
     text = text.substr(0, at);
   }
@@ -189,7 +236,8 @@ std::string Replaced(std::string_view text, std::string_view old, std::string_vi
     return out;
   }
   size_t begin = 0;
-  for (size_t at = 0; most != 0 && (at = text.find(old, begin)) != std::string_view::npos; most -= most > 0 ? 1 : 0) {
+  for (size_t at = 0; most != 0 && (at = FindPart(text, old, begin)) != std::string_view::npos;
+       most -= most > 0 ? 1 : 0) {
     out += text.substr(begin, at - begin);
     out += with;
     begin = at + old.size();
@@ -211,6 +259,12 @@ std::string Upper(std::string_view text) {
   return out;
 }
 std::string Lower(std::string_view text) { return Mapped(text, ToLower); }
+
+bool IsNumeral(uint32_t c, bool decimal) {
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  return category == UTF8PROC_CATEGORY_ND ||
+         (!decimal && (category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO));
+}
 
 bool IsLetter(uint32_t c) {
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));

@@ -13,6 +13,11 @@ namespace fovea::tools::jinja {
 // The characters of a text; a byte that begins none is one alone.
 std::vector<std::string_view> Characters(std::string_view text);
 size_t CountCharacters(std::string_view text);
+// The byte where the character of this number begins; the size of the text if it has no more.
+size_t OffsetOf(std::string_view text, size_t character);
+// The first or last place of a part, in time that grows with their sizes alone; npos: none.
+size_t FindPart(std::string_view text, std::string_view part, size_t from = 0);
+size_t FindLastPart(std::string_view text, std::string_view part);
 // Code point of one character.
 uint32_t CodeOf(std::string_view character);
 void AppendCode(uint32_t code, std::string* text);
@@ -29,6 +34,8 @@ std::string Replaced(std::string_view text, std::string_view old, std::string_vi
 // Each letter has its simple case mapping; sharp s becomes SS.
 std::string Upper(std::string_view text);
 std::string Lower(std::string_view text);
+// A number of any script; `decimal`: only digits of decimal numbers.
+bool IsNumeral(uint32_t c, bool decimal);
 bool IsLetter(uint32_t code);
 // A capital after everything that is no letter, and lower case after letters; as str.title().
 std::string Title(std::string_view text);

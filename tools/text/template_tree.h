@@ -17,6 +17,7 @@ using ExpressionPointer = std::unique_ptr<Expression>;
 struct Arguments {
   std::vector<ExpressionPointer> positional;
   std::vector<std::pair<std::string, ExpressionPointer>> named;
+  ExpressionPointer list, dict;  // *list, **dict; or null
 };
 
 struct Expression {
@@ -85,6 +86,7 @@ struct Statement {
   ExpressionPointer value = {}, condition = {}, filter = {};
   std::vector<Branch> branches = {};
   std::vector<Parameter> parameters = {};
+  bool uses_varargs = false, uses_kwargs = false, uses_caller = false;  // a macro that takes more arguments
   std::vector<std::pair<Target, ExpressionPointer>> variables = {};
   Block body = {}, otherwise = {};
 };

@@ -49,7 +49,7 @@ Value Float(double of) {
 }
 
 Value String(std::string text, Budget* budget) {
-  budget->SpendBytes(text.size());
+  budget->Spend(4 + text.size() / 16);
   if (text.size() > kMostBytes) Refuse("makes a string of more than {} bytes", kMostBytes);
   Value value;
   value.kind = Kind::kString;
@@ -82,6 +82,12 @@ Value Mapping(Dict pairs, Budget* budget) {
   }
   value.depth = DepthAbove(depth);
   value.held = std::make_shared<const Dict>(std::move(pairs));
+  return value;
+}
+
+Value IteratorOf(List items, std::string_view view, Budget* budget) {
+  Value value = Sequence(items, Kind::kIterator, budget);
+  value.held = std::make_shared<Iterator>(Iterator{std::move(items), std::string(view)});
   return value;
 }
 
@@ -142,6 +148,8 @@ const char* NameOf(const Value& value) {
       return "a method";
     case Kind::kFunction:
       return "a function";
+    case Kind::kIterator:
+      return value.iterator().view.empty() ? "a generator" : "a view of a dict";
   }
   return "";
 }
@@ -163,6 +171,8 @@ bool IsTrue(const Value& value) {
       return !value.list().empty();
     case Kind::kDict:
       return !value.dict().empty();
+    case Kind::kIterator:
+      return value.iterator().view.empty() || !value.iterator().items.empty();
     default:
       return true;
   }
@@ -174,6 +184,7 @@ bool Equal(const Value& a, const Value& b, Budget* budget) {
     return a.IsWhole() && b.IsWhole() ? a.number == b.number : a.AsReal() == b.AsReal();
   }
   if (a.kind != b.kind) return false;
+  const auto same = [&](const Value& x, const Value& y) { return Equal(x, y, budget); };
   switch (a.kind) {
     case Kind::kUndefined:
     case Kind::kNone:
@@ -183,15 +194,18 @@ bool Equal(const Value& a, const Value& b, Budget* budget) {
       return a.text() == b.text();
     case Kind::kList:
     case Kind::kTuple:
-      return a.list().size() == b.list().size() &&
-             std::equal(a.list().begin(), a.list().end(), b.list().begin(),
-                        [&](const Value& x, const Value& y) { return Equal(x, y, budget); });
+      return a.list().size() == b.list().size() && std::equal(a.list().begin(), a.list().end(), b.list().begin(), same);
     case Kind::kDict: {
       if (a.dict().size() != b.dict().size()) return false;
       return std::all_of(a.dict().begin(), a.dict().end(), [&](const Pair& pair) {
         const Value* const other = Find(b.dict(), pair.key, budget);
         return other != nullptr && Equal(pair.value, *other, budget);
       });
+    }
+    case Kind::kIterator: {
+      const Iterator &x = a.iterator(), &y = b.iterator();
+      if (x.view.empty() || y.view.empty()) return a.held == b.held;
+      return x.items.size() == y.items.size() && std::equal(x.items.begin(), x.items.end(), y.items.begin(), same);
     }
     case Kind::kFunction:
       return a.text() == b.text();
@@ -252,6 +266,7 @@ List Items(const Value& value, Budget* budget) {
       return value.list();
     case Kind::kString: {
       List characters;
+      budget->Spend(8 * CountCharacters(value.text()));
       for (const std::string_view character : Characters(value.text())) {
         characters.push_back(String(std::string(character), budget));
       }
@@ -262,6 +277,11 @@ List Items(const Value& value, Budget* budget) {
       for (const Pair& pair : value.dict()) keys.push_back(pair.key);
       budget->Spend(4 * keys.size());
       return keys;
+    }
+    case Kind::kIterator: {
+      List items = value.iterator().Take();
+      budget->Spend(4 * items.size());
+      return items;
     }
     default:
       Refuse("loops over {}", NameOf(value));

@@ -15,11 +15,12 @@
 
 namespace fovea::tools::jinja {
 
+inline constexpr char kAdvice[] = "; give --chat-template NAME to use one of fovea's, or --prompt with its markers";
+
 // Fails, with advice for what to use instead of the model's template.
 template <typename... Args>
 [[noreturn]] void Refuse(fmt::format_string<Args...> why, Args&&... args) {
-  Fail("the model's chat template {}; give --chat-template NAME to use one of fovea's, or --prompt with its markers",
-       fmt::format(why, std::forward<Args>(args)...));
+  Fail("the model's chat template {}{}", fmt::format(why, std::forward<Args>(args)...), kAdvice);
 }
 
 // Limits of a rendering: a template is a program, and it may be hostile.
@@ -36,6 +37,8 @@ class Budget {
     left_ -= work;
   }
   void SpendBytes(size_t bytes) { Spend(1 + bytes / 16); }
+  // For work on each character of a text of this size.
+  void SpendCharacters(size_t bytes) { Spend(1 + 2 * static_cast<uint64_t>(bytes)); }
 
  private:
   uint64_t left_ = kMostWork;
@@ -55,7 +58,8 @@ enum class Kind : uint8_t {
   kLoop,
   kMacro,
   kMethod,
-  kFunction
+  kFunction,
+  kIterator  // what map, select and others give, or a view of a dict
 };
 
 struct Value;
@@ -65,11 +69,13 @@ using Dict = std::vector<Pair>;  // in the order of insertion
 struct Loop;
 struct Macro;
 struct Method;
+struct Iterator;
 
-// A value that does not change, except namespaces; copies share strings and lists.
+// A value that does not change, except namespaces and iterators; copies share strings and lists.
 struct Value {
   Kind kind = Kind::kUndefined;
   bool markup = false;  // a string that is escaped for HTML
+  bool group = false;   // a tuple of the filter groupby, with .grouper and .list
   bool refers = false;  // is or holds a namespace, loop, macro or method, which nothing that outlives it may hold
   uint8_t depth = 0;    // levels of lists in lists
   int64_t number = 0;   // bool, int
@@ -83,6 +89,7 @@ struct Value {
   const Loop& loop() const { return *static_cast<const Loop*>(held.get()); }
   const Macro& macro() const { return *static_cast<const Macro*>(held.get()); }
   const Method& method() const { return *static_cast<const Method*>(held.get()); }
+  Iterator& iterator() const { return *static_cast<Iterator*>(const_cast<void*>(held.get())); }
 
   bool Is(Kind other) const { return kind == other; }
   bool IsList() const { return kind == Kind::kList || kind == Kind::kTuple; }
@@ -99,6 +106,18 @@ struct Pair {
 struct Loop {
   List items;
   size_t at = 0;
+  mutable std::vector<List> changed = {};  // the values of the last call of loop.changed, if there was one
+};
+
+// Values that are taken once, as of Python's generators; or a view of a dict, which has them always.
+struct Iterator {
+  List items;
+  std::string view = {};  // "dict_items"; empty: a generator
+  size_t at = 0;
+  List Take() {
+    return view.empty() ? List(items.begin() + static_cast<ptrdiff_t>(std::exchange(at, items.size())), items.end())
+                        : items;
+  }
 };
 
 // A method of a value: "text.strip".
@@ -116,6 +135,8 @@ Value Float(double value);
 Value String(std::string text, Budget* budget);
 Value Sequence(List items, Kind kind, Budget* budget);
 Value Mapping(Dict pairs, Budget* budget);
+// A generator, or a view of a dict.
+Value IteratorOf(List items, std::string_view view, Budget* budget);
 Value Namespace(Dict pairs);
 Value MethodOf(const Value& self, std::string_view name);
 Value Function(std::string_view name);

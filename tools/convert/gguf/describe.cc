@@ -25,19 +25,17 @@ void RefuseOtherFiles(const GgufMetadata& metadata) {
 // Sets the metadata that tools/text/chat_format.h reads.
 void SetChat(const GgufMetadata& metadata, Description* description) {
   const JsonView names = metadata.Get("tokenizer.chat_templates");
-  std::string others;
+  std::vector<std::pair<std::string, std::string>> named, entries;
   for (size_t i = 0; !names.IsNull() && i < names.List().size(); ++i) {
     const std::string name = names.At(i).Bytes();
-    if (!metadata.Get("tokenizer.chat_template." + name).IsNull()) others += (others.empty() ? "" : ", ") + name;
+    named.emplace_back(name, metadata.Get("tokenizer.chat_template." + name).Bytes(""));
   }
   const std::string source = metadata.Get("tokenizer.chat_template").Bytes("");
-  if (!others.empty()) {
-    description->findings.push_back(
-        {Topic::kChatTemplate, fmt::format("tokenizer.chat_template; not used: templates {}", others)});
-  }
   if (source.empty()) return;
   description->SetMetadata("chat_template", source);
   description->findings.push_back(TemplateFinding("tokenizer.chat_template", source));
+  AddNamedTemplates(named, &entries, &description->findings);
+  for (const auto& [key, other] : entries) description->SetMetadata(key, other);
   description->SetMetadata("chat_special_tokens", "tokenizer");
   const JsonView tokens = metadata.Get("tokenizer.ggml.tokens");
   for (const auto& [key, name] : {std::pair{"chat_bos", "bos"}, {"chat_eos", "eos"}}) {

@@ -26,21 +26,33 @@ struct Templates {
     const auto found = std::find_if(named.begin(), named.end(), [&](const auto& entry) { return entry.first == name; });
     return found == named.end() ? nullptr : &found->second;
   }
+  // The last of one name is followed.
+  void Put(const std::string& name, std::string source) {
+    if (std::string* const there = Find(name)) {
+      *there = std::move(source);
+    } else {
+      named.emplace_back(name, std::move(source));
+    }
+  }
 };
 
 Json ReadIfThere(const fs::path& file) { return fs::exists(file) ? ReadJson(file.string()) : Json::object(); }
 
-// A template, or a list of {"name", "template"}.
+// A template, a list of {"name", "template"}, or templates by name.
 Templates InJson(const fs::path& file, const Json& json) {
   Templates templates = {file.filename().string(), {}};
   const JsonView value = JsonView(json, file.string())["chat_template"];
   if (value.IsNull()) return templates;
+  if (value.json().is_object()) {
+    for (const auto& [name, source] : value.json().items()) templates.Put(name, value[name.c_str()].Bytes());
+    return templates;
+  }
   if (!value.json().is_array()) {
     templates.named.emplace_back("default", value.Bytes());
     return templates;
   }
   for (size_t i = 0; i < value.List().size(); ++i) {
-    templates.named.emplace_back(value.At(i)["name"].Text(), value.At(i)["template"].Bytes());
+    templates.Put(value.At(i)["name"].Text(), value.At(i)["template"].Bytes());
   }
   return templates;
 }
@@ -53,7 +65,7 @@ void AddFiles(const fs::path& folder, Templates* templates) {
     if (entry.path().extension() == ".jinja") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) templates->named.emplace_back(file.stem().string(), ReadFile(file.string()));
+  for (const fs::path& file : files) templates->Put(file.stem().string(), ReadFile(file.string()));
 }
 
 // A token's text: a string, or an object with "content".
@@ -82,6 +94,29 @@ Finding TemplateFinding(const std::string& where, const std::string& source) {
                                             where, fmt::join(unknown, ", "))};
 }
 
+void AddNamedTemplates(const Entries& named, Entries* entries, Findings* findings) {
+  const auto find = [&](std::string text) {
+    if (findings != nullptr) findings->push_back({Topic::kChatTemplate, std::move(text)});
+  };
+  constexpr size_t kMost = 16;
+  for (const auto& [name, other] : named) {
+    if (name == "default" || other.empty()) continue;
+    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+                       std::string::npos;
+    if (!plain || name.size() > 64 || entries->size() > kMost) {
+      find(
+          "a further template is left out, because its name is too long or has other signs than letters, digits, "
+          "_ - and .");
+      continue;
+    }
+    entries->emplace_back("chat_template." + name, other);
+    find(fmt::format("template {}: {}", name,
+                     name == "tool_use" ? "used in place of the default one if tools are given"
+                                        : "--chat-template " + name + " chooses it"));
+    if (findings != nullptr) findings->push_back(TemplateFinding("template " + name, other));
+  }
+}
+
 Entries ChatMetadataIn(const fs::path& model_dir, Findings* findings) {
   const auto find = [&](std::string text) {
     if (findings != nullptr) findings->push_back({Topic::kChatTemplate, std::move(text)});
@@ -95,10 +130,21 @@ Entries ChatMetadataIn(const fs::path& model_dir, Findings* findings) {
     if (other != nullptr && *other != source) {
       find("chat_template.jinja is followed; tokenizer_config.json has another template");
     }
+    for (const auto& [name, unused] : templates.named) {
+      if (name != "default") find(fmt::format("chat_template.jinja is followed; not used: template {}", name));
+    }
     templates = {"chat_template.jinja", {{"default", source}}};
-  } else if (templates.named.empty()) {
-    const fs::path legacy = model_dir / "chat_template.json";
-    templates = InJson(legacy, ReadIfThere(legacy));
+  }
+  // Files of processors.
+  for (const char* name : {"chat_template.json", "processor_config.json"}) {
+    const Templates other = InJson(model_dir / name, ReadIfThere(model_dir / name));
+    if (other.named.empty()) continue;
+    if (templates.named.empty()) {
+      templates = other;
+    } else if (const std::string* const followed = templates.Find("default");
+               followed != nullptr && *followed != other.named[0].second) {
+      find(fmt::format("{} is followed; {} has another template", templates.file, name));
+    }
   }
   AddFiles(model_dir / "additional_chat_templates", &templates);
   if (templates.named.empty()) return {};
@@ -111,22 +157,7 @@ Entries ChatMetadataIn(const fs::path& model_dir, Findings* findings) {
   if (source.empty()) return {};
   if (findings != nullptr) findings->push_back(TemplateFinding(templates.file, source));
   Entries entries = {{"chat_template", source}};
-  for (const auto& [name, other] : templates.named) {
-    if (name == "default" || other.empty()) continue;
-    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
-                       std::string::npos;
-    if (!plain || name.size() > 64 || entries.size() > 16) {
-      find(
-          "a further template is left out, because its name is too long or has other signs than letters, digits, "
-          "_ - and .");
-      continue;
-    }
-    entries.emplace_back("chat_template." + name, other);
-    find(fmt::format("template {}: {}", name,
-                     name == "tool_use" ? "used in place of the default one if tools are given"
-                                        : "--chat-template " + name + " chooses it"));
-    if (findings != nullptr) findings->push_back(TemplateFinding("template " + name, other));
-  }
+  AddNamedTemplates(templates.named, &entries, findings);
   for (const auto& [key, token] : {std::pair{"chat_bos", "bos_token"},
                                    {"chat_eos", "eos_token"},
                                    {"chat_pad", "pad_token"},
