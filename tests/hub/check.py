@@ -63,6 +63,8 @@ def command_for(report, blob, sound):
         return "generate", ["generate", blob, "--text", TEXT, "-n", "3"]
     if task == "question-answering":
         return "question", ["run", blob, "--question", "What is fun?", "--context", TEXT]
+    if task in ("multiple-choice", "next-sentence-prediction"):
+        return "run --pair", ["run", blob, "--text", TEXT, "--pair", "It is."]
     return "run", ["run", blob, "--text", TEXT]
 
 
