@@ -1,8 +1,9 @@
-// Encoders with matrices of several tasks or with experts, published with code of their own: Jina's over XLM-RoBERTa and
-// Nomic's, against transformers in double precision.
+// Encoders with matrices of several tasks or with experts, published with code of their own: Jina's over XLM-RoBERTa
+// and Nomic's, against transformers in double precision.
 #include <algorithm>
 
 #include "tests/convert/relative_support.h"
+#include "tests/support/gguf_writer.h"
 
 namespace fovea::tools {
 namespace {
@@ -117,8 +118,8 @@ class TaskEncoders : public Relative {
     report_ = {};
     return BuildBlob(Describe(options), options, report_);
   }
-  std::vector<float> StatesFor(const std::string& task) {
-    const std::vector<uint8_t> bytes = BlobFor(task);
+  std::vector<float> StatesFor(const std::string& task) { return StatesOf(BlobFor(task)); }
+  std::vector<float> StatesOf(const std::vector<uint8_t>& bytes) {
     const test::ReadBlob blob = test::SecondReader(bytes);
     const LoadedBlob loaded(bytes, "tasks");
     const uint32_t tokens = test::IndexOf(blob.spaces, "tokens");
@@ -144,6 +145,64 @@ class TaskEncoders : public Relative {
     }
     ADD_FAILURE() << "was not refused";
     return "";
+  }
+
+  // The blob of the same model as a file of llama.cpp's converter.
+  std::vector<uint8_t> NomicGguf() {
+    test::GgufWriter writer;
+    const std::string arch = "nomic-bert-moe";
+    writer.Text("general.architecture", arch);
+    for (const auto& [key, number] : {std::pair{"block_count", 2u},
+                                      {"embedding_length", kWidth},
+                                      {"feed_forward_length", kMiddle},
+                                      {"context_length", 32u},
+                                      {"attention.head_count", 2u},
+                                      {"expert_count", 4u},
+                                      {"expert_used_count", 2u},
+                                      {"moe_every_n_layers", 2u}}) {
+      writer.Number(arch + "." + key, number);
+    }
+    writer.Real(arch + ".attention.layer_norm_epsilon", 1e-5f);
+    writer.Real(arch + ".rope.freq_base", 100);
+    writer.Flag(arch + ".attention.causal", false);
+    const std::vector<std::pair<std::string, std::string>> names = {{"embeddings.word_embeddings", "token_embd"},
+                                                                    {"emb_ln", "token_embd_norm"},
+                                                                    {"encoder.layers.", "blk."},
+                                                                    {"attn.Wqkv", "attn_qkv"},
+                                                                    {"attn.out_proj", "attn_output"},
+                                                                    {"norm1", "attn_output_norm"},
+                                                                    {"norm2", "layer_output_norm"},
+                                                                    {"mlp.fc1", "ffn_up"},
+                                                                    {"mlp.fc2", "ffn_down"},
+                                                                    {"mlp.router.layer", "ffn_gate_inp"},
+                                                                    {"mlp.experts.mlp.w1", "ffn_up_exps.weight"},
+                                                                    {"mlp.experts.mlp.w2", "ffn_down_exps.weight"}};
+    for (const auto& [name, tensor] : tensors_) {
+      if (name.find("experts.bias") != std::string::npos) continue;
+      std::string stored = name;
+      for (const auto& [from, to] : names) {
+        const size_t at = stored.find(from);
+        if (at != std::string::npos) stored.replace(at, from.size(), to);
+      }
+      auto [shape, values] = tensor;
+      if (stored.find("_exps") != std::string::npos) shape = {4, kMiddle, kWidth};
+      if (stored.find("down_exps") != std::string::npos) {
+        shape = {4, kWidth, kMiddle};
+        for (size_t i = 0; i < values.size(); ++i) {
+          const size_t e = i / (kWidth * kMiddle), c = i / kMiddle % kWidth, m = i % kMiddle;
+          values[i] = tensor.second[(e * kMiddle + m) * kWidth + c];
+        }
+      }
+      const auto* bytes = reinterpret_cast<const char*>(values.data());
+      writer.Add({stored, shape, 0, std::string(bytes, bytes + 4 * values.size())});
+    }
+    const std::string file = writer.Bytes(), path = (directory_ / "nomic.gguf").string();
+    WriteFile(path, file.data(), file.size());
+    ConvertOptions options;
+    options.input = path;
+    options.compare = Comparison::kNone;
+    report_ = {};
+    return BuildBlob(Describe(options), options, report_);
   }
 
   std::vector<std::string> packed_;
@@ -294,10 +353,25 @@ TEST_F(TaskEncoders, NomicExperts) {
   }
   ExpectNear(Run("last_hidden_state", ids_), expected);
   EXPECT_TRUE(report_.warnings.empty());
+  // A GGUF file has the second matrices of experts turned and no bias.
+  std::fill(tensors_.at(mlp + "experts.bias").second.begin(), tensors_.at(mlp + "experts.bias").second.end(), 0.0f);
+  const std::vector<float> unbiased = Run("last_hidden_state", ids_);
+  EXPECT_EQ(StatesOf(NomicGguf()), unbiased);
+
   config_["moe_top_k"] = 5;
   EXPECT_NE(Refusal().find("moe_top_k 5 of 4"), std::string::npos);
   config_["moe_top_k"] = 2, config_["num_experts"] = 5;
   EXPECT_NE(Refusal().find("do not hold the matrices of 5 experts"), std::string::npos);
+}
+
+// Embedders of Qwen2 whose code sees both sides; a text that is continued sees what is before it alone.
+TEST_F(TaskEncoders, Qwen2InBothDirections) {
+  Llama("qwen2", "Qwen2ForCausalLM", true);
+  config_.update({{"is_causal", false}, {"use_sliding_window", false}});
+  config_["auto_map"] = {{"AutoModel", "modeling_qwen.Qwen2Model"}};
+  model_.causal = false;
+  ExpectNear(Run("last_hidden_state", ids_, "embedding"), model_.States(tensors_, ids_));
+  EXPECT_NE(Refusal("causal-lm").find("is_causal false is not supported"), std::string::npos);
 }
 
 }  // namespace

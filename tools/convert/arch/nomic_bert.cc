@@ -104,10 +104,18 @@ Mixture ReadMixture(const Config& config, bool gated) {
   return mixture;
 }
 
-// A softmax over all scores weights the experts. One bias is added to their sum: the bias of a plain feed-forward beside
+// A softmax over all scores weights the experts. One bias is added to their sum: that of a plain feed-forward beside
 // them, whose only hidden number is 0.
 void NameExperts(const std::string& at, const Mixture& mixture, Weights& weights, StackLayer& layer) {
   const std::string mlp = at + "mlp.", experts = mlp + "experts.";
+  layer.experts = {.router = mlp + "router.layer",
+                   .up = experts + "up",
+                   .down = experts + "down",
+                   .count = mixture.count,
+                   .chosen = mixture.chosen,
+                   .of_all = true};
+  layer.feed_forward.up = layer.feed_forward.down = "";
+  if (weights.Has(experts + "up.weight")) return;  // GGUF files store them so, without the bias
   const Constant up = weights.Get(experts + "mlp.w1"), down = weights.Get(experts + "mlp.w2");
   const uint32_t width = up.width, middle = up.rows / mixture.count;
   if (up.rows != mixture.count * middle || down.rows != up.rows || down.width != width) {
@@ -120,12 +128,6 @@ void NameExperts(const std::string& at, const Mixture& mixture, Weights& weights
   weights.Add(experts + "none.weight", Literal(1, width, std::vector<float>(width)));
   weights.Add(experts + "sum.weight", Literal(width, 1, std::vector<float>(width)));
   weights.Add(experts + "sum.bias", weights.Get(experts + "bias"));
-  layer.experts = {.router = mlp + "router.layer",
-                   .up = experts + "up",
-                   .down = experts + "down",
-                   .count = mixture.count,
-                   .chosen = mixture.chosen,
-                   .of_all = true};
   layer.feed_forward.up = experts + "none";
   layer.feed_forward.down = experts + "sum";
 }
