@@ -16,6 +16,8 @@ import sys
 import zipfile
 import zlib
 
+import gguf
+
 HERE = pathlib.Path(__file__).resolve().parent
 TOKENIZERS = HERE.parent / "data" / "tokenizers"
 BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1,
@@ -235,6 +237,8 @@ def make(description, folder):
         write = safetensors if name.endswith(".safetensors") else \
             torch_legacy if name in description.get("legacy", []) else torch_zip
         contents[name] = write(tensors, texts)
+    for name, file in description.get("gguf", {}).items():
+        contents[name] = gguf.written(file, tensors_in(file["tensors"]), lambda *tensor: values_of(*tensor, {}))
     for name, size in description.get("cut", {}).items():  # a download that ended early
         contents[name] = contents[name][:size]
     for name, content in contents.items():
