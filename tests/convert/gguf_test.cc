@@ -428,7 +428,8 @@ TEST(GgufMetadata, WhatIsNotKnownIsRefusedByName) {
   expect("llama.attention.temperature_scale is not supported",
          [](W& w) { w.Real("llama.attention.temperature_scale", 0.1f); });
   expect("llama.attention.causal false is not supported", [](W& w) { w.Flag("llama.attention.causal", false); });
-  expect("llama.expert_used_count must be a whole number", [](W& w) { w.Number("llama.expert_count", 8); });
+  expect("llama.expert_used_count is missing; make the file again with convert_hf_to_gguf.py of llama.cpp",
+         [](W& w) { w.Number("llama.expert_count", 8); });
   expect("tensor rope_freqs.weight must be 8 numbers", [](W& w) {
     w.Add({"rope_freqs.weight", {2}, 0, std::string(8, '?')});
   });

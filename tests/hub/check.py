@@ -38,10 +38,12 @@ def write_sound(path):
     path.write_bytes(form + samples)
 
 
-def command_for(report, blob, sound):
+def command_for(report, blob, sound, series):
     """(word, arguments) of a command that runs the model; None if it takes only ids or tensors."""
     metadata = report["metadata"]
     task = metadata.get("task", "")
+    if "series.tokens" in metadata:
+        return "forecast", ["forecast", blob, "--series", series, "--steps", "3", "--samples", "2"]
     reads_text = report["bytes"]["text"] > 0
     reads_sound = any(key.startswith("sampling_rate.") for key in metadata)
     reads_image = any(key.startswith("image.") for key in metadata)
@@ -63,6 +65,8 @@ def command_for(report, blob, sound):
         return "generate", ["generate", blob, "--text", TEXT, "-n", "3"]
     if task == "question-answering":
         return "question", ["run", blob, "--question", "What is fun?", "--context", TEXT]
+    if task in ("multiple-choice", "next-sentence-prediction"):
+        return "run --pair", ["run", blob, "--text", TEXT, "--pair", "It is."]
     return "run", ["run", blob, "--text", TEXT]
 
 
@@ -75,16 +79,17 @@ def last_line(text):
     return lines[-1].removeprefix("fovea: ") if lines else "no message"
 
 
-def outcome(fovea, description, folder, sound):
+def outcome(fovea, description, folder, sound, series):
     """(first words, explanation)"""
     make.make(description, folder)
     blob = str(folder) + ".fovea"
-    made = called(fovea, "convert", str(folder), "-o", blob, "--compare", "none", "--json",
+    given = folder / description.get("input", "")
+    made = called(fovea, "convert", str(given), "-o", blob, "--compare", "none", "--json",
                   *description.get("options", []))
     if made.returncode != 0:
         return "refused", last_line(made.stderr).replace(str(folder), "DIR")
     report = json.loads(made.stdout)
-    run = command_for(report, blob, sound)
+    run = command_for(report, blob, sound, series)
     if run is None:
         reasons = [w for w in report["warnings"] if "only" in w] or report["warnings"] or [""]
         return "ids", reasons[0].replace(str(folder), "DIR")
@@ -119,8 +124,11 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         sound = pathlib.Path(scratch, "sound.wav")
         write_sound(sound)
+        series = pathlib.Path(scratch, "series.txt")
+        series.write_text(" ".join(str(i % 12 + i / 10) for i in range(48)))
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = {name: pool.submit(outcome, sys.argv[1], description, pathlib.Path(scratch, name), str(sound))
+            found = {name: pool.submit(outcome, sys.argv[1], description, pathlib.Path(scratch, name), str(sound),
+                                         str(series))
                      for name, description in make.descriptions(names)}
             for name, result in found.items():
                 state, text = result.result()

@@ -16,12 +16,16 @@ import sys
 import zipfile
 import zlib
 
+import gguf
+
 HERE = pathlib.Path(__file__).resolve().parent
 TOKENIZERS = HERE.parent / "data" / "tokenizers"
-BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1,
+BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1,
          "F8_E4M3": 1}
 STORAGE = {"F32": "FloatStorage", "F16": "HalfStorage", "BF16": "BFloat16Storage", "I64": "LongStorage",
            "I32": "IntStorage", "U8": "ByteStorage", "BOOL": "BoolStorage"}
+PACKED = ("weight", "qweight", "qzeros", "absmax", "weight_packed", "weight_zero_point")  # integers with any bits
+GROUP = 32  # of GPTQ's order of activations
 NORMAL = [random.Random(20).gauss(0, 1) for _ in range(4099)]  # values are taken from here, in turn
 
 
@@ -46,6 +50,8 @@ def tensors_in(lines):
 def scale_of(name, shape):
     """(mean, standard deviation) that keep outputs of about 1."""
     low = name.lower()
+    if low.endswith(("scales", "scale", "scale_inv", "nested_absmax")):  # of numbers that were quantized
+        return 0.02, 0.001
     if len(shape) < 2:
         is_norm = ("norm" in low or ".ln" in low or "ln_" in low) and low.endswith(("weight", "gamma"))
         return (1, 0.1) if is_norm else (0, 0.05)
@@ -55,14 +61,21 @@ def scale_of(name, shape):
     return (0, 0.5) if any(word in low for word in ("embed", "wte", "shared")) else (0, fan ** -0.5)
 
 
-def values_of(name, dtype, shape):
+def values_of(name, dtype, shape, texts):
+    if name in texts:
+        return texts[name].encode()
     count = 1
     for size in shape:
         count *= size
     if name.endswith("position_ids"):
         return struct.pack(f"<{count}q", *(i % shape[-1] for i in range(count)))
+    if name.endswith("g_idx"):
+        return struct.pack(f"<{count}i", *(i // GROUP for i in range(count)))
     if dtype not in ("F64", "F32", "F16", "BF16"):
-        return bytes(count * BYTES[dtype])
+        bits = random.Random(name).randbytes(count * BYTES[dtype] if name.endswith(PACKED) else 0)
+        if dtype.startswith("F8"):
+            bits = bytes(byte & 0xb7 for byte in bits)  # no NaN
+        return bits or bytes(count * BYTES[dtype])
     mean, deviation = scale_of(name, shape)
     pattern = [mean + deviation * value for value in NORMAL]
     if dtype == "BF16":
@@ -74,10 +87,10 @@ def values_of(name, dtype, shape):
     return whole[:count * BYTES[dtype]]
 
 
-def safetensors(tensors):
+def safetensors(tensors, texts):
     header, parts, offset = {"__metadata__": {"format": "pt"}}, [], 0
     for name, dtype, shape in tensors:
-        raw = values_of(name, dtype, shape)
+        raw = values_of(name, dtype, shape, texts)
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + len(raw)]}
         offset += len(raw)
         parts.append(raw)
@@ -146,17 +159,17 @@ def state_dict(tensors, legacy):
     return pickle.end()
 
 
-def torch_zip(tensors):
+def torch_zip(tensors, texts):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr("archive/data.pkl", state_dict(tensors, legacy=False))
         for key, (name, dtype, shape) in enumerate(tensors):
-            archive.writestr(f"archive/data/{key}", values_of(name, dtype, shape))
+            archive.writestr(f"archive/data/{key}", values_of(name, dtype, shape, texts))
         archive.writestr("archive/version", "3\n")
     return out.getvalue()
 
 
-def torch_legacy(tensors):
+def torch_legacy(tensors, texts):
     """The form of torch.save before version 1.6: pickles of a magic number, a version, the machine, the dictionary and
     the keys, then each storage as its count and its elements."""
     magic = Pickle()
@@ -182,7 +195,7 @@ def torch_legacy(tensors):
     keys.raw(b"e")
     out = magic.end() + version.end() + machine.end() + state_dict(tensors, legacy=True) + keys.end()
     for name, dtype, shape in tensors:
-        raw = values_of(name, dtype, shape)
+        raw = values_of(name, dtype, shape, texts)
         out += struct.pack("<q", len(raw) // BYTES[dtype]) + raw
     return out
 
@@ -217,12 +230,15 @@ def make(description, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     contents = {name: content_of(file) for name, file in description["files"].items()}
+    texts = {name: text for pattern, text in description.get("texts", {}).items()  # of tensors of bytes
+             for name, _, _ in tensors_in(["U8 1 " + pattern])}
     for name, lines in description["weights"].items():
         tensors = list(tensors_in(lines))
-        if name.endswith(".safetensors"):
-            contents[name] = safetensors(tensors)
-        else:
-            contents[name] = torch_legacy(tensors) if name in description.get("legacy", []) else torch_zip(tensors)
+        write = safetensors if name.endswith(".safetensors") else \
+            torch_legacy if name in description.get("legacy", []) else torch_zip
+        contents[name] = write(tensors, texts)
+    for name, file in description.get("gguf", {}).items():
+        contents[name] = gguf.written(file, tensors_in(file["tensors"]), lambda *tensor: values_of(*tensor, {}))
     for name, size in description.get("cut", {}).items():  # a download that ended early
         contents[name] = contents[name][:size]
     for name, content in contents.items():

@@ -432,8 +432,9 @@ void AddConvert(Command app, Console* console) {
   input
       .Add("--adapter", &options.adapter,
            "Merge the LoRA adapter of this directory (adapter_config.json, adapter_model.safetensors)\n"
-           "into the weights")
-      .Placeholder("DIR");
+           "into the weights; for a model that has adapters for several tasks (jina-embeddings-v3),\n"
+           "the name of one")
+      .Placeholder("DIR|TASK");
   input
       .AddRepeated("--image-size", &options.image_sizes,
                    "Height and width of images, if not as configured; a program for each")

@@ -73,7 +73,7 @@ std::vector<uint8_t> TextSection(const Description& description, BlobContent& co
     }
     if (description.single_file) return BuildTextSection(*description.text, options);
     std::vector<uint8_t> text = BuildTextSection(description.directory, description.tokenizer, options);
-    if (text.empty() && TakesTokens(description)) {
+    if (text.empty() && TakesTokens(description) && description.metadata_index.count("series.tokens") == 0) {
       report.without_text = "the directory has no tokenizer files (tokenizer.json, vocab.txt, ...)";
     }
     return text;

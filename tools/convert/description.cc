@@ -7,24 +7,12 @@
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
-namespace {
-
-// Buffers that some library versions store and that hold no weights.
-bool IsBuffer(const std::string& name) {
-  const std::string last = name.substr(name.rfind('.') + 1);
-  return last == "position_ids" || last == "token_type_ids" || last == "relative_position_index" ||
-         last == "relative_coords_table";
-}
-
-}  // namespace
-
 std::vector<std::string> LeftOut(const Description& description) {
   std::vector<std::string> names = description.weights.Unused();
   for (const std::string& name : names) {
     const bool matters = std::any_of(description.must_use.begin(), description.must_use.end(),
                                      [&](const std::string& start) { return StartsWith(name, start); });
-    if (matters && !IsBuffer(name))
-      Fail("tensor {} is not used by this architecture; --ignore '{}' leaves it out", name, name);
+    if (matters) Fail("tensor {} is not used by this architecture; --ignore '{}' leaves it out", name, name);
   }
   return names;
 }

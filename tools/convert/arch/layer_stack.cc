@@ -299,10 +299,16 @@ class Writer {
     const auto apart = [&](const std::string& name, const char* out) {
       return b_.Layer("experts", {in, scores}, name, at + out, attributes);
     };
-    const std::string gate = apart(names.gate, "gate"), up = apart(names.up, "up");
+    std::string middle;
+    if (names.gate.empty()) {
+      middle = b_.Op("activate", {apart(names.up, "up")}, {}, at + "active", {{"activation", stack_.activation}});
+    } else {
+      const std::string gate = apart(names.gate, "gate"), up = apart(names.up, "up");
+      middle = Gated(gate, up, at + "gated");
+    }
     Json sum = attributes;
     sum["kind"] = names.of_all ? "of_all" : "of_chosen";
-    return b_.Layer("experts", {Gated(gate, up, at + "gated"), scores}, names.down, at + "down", sum);
+    return b_.Layer("experts", {middle, scores}, names.down, at + "down", sum);
   }
 
   const LayerStack& stack_;

@@ -43,10 +43,12 @@ void DescribeLlama(const Checkpoint& checkpoint, Description& description) {
   DescribeLlamaLike(family, checkpoint, description);
 }
 
-// The original: transformers/models/qwen2/modeling_qwen2.py: Qwen2Model.
+// The original: transformers/models/qwen2/modeling_qwen2.py: Qwen2Model; as an encoder with `is_causal` false
+// modeling_qwen.py of Alibaba-NLP/gte-Qwen2-1.5B-instruct.
 void DescribeQwen2(const Checkpoint& checkpoint, Description& description) {
   LlamaLike family;
   family.norms.kind = "rms";
+  family.causal = checkpoint.task == Task::kCausalLm || checkpoint.config.Flag("is_causal", true);
   SlideAsQwen2(checkpoint.config, family);
   DescribeLlamaLike(family, checkpoint, description);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
+#include "tools/convert/arch/series.h"
 #include "tools/convert/arch/shifted_decoder.h"
 #include "tools/convert/constants.h"
 
@@ -162,6 +163,7 @@ void DescribeT5(const Checkpoint& checkpoint, Description& description) {
     // Later versions of the original library state the scale by another key.
     const bool scaled = config.Flag("scale_decoder_outputs", config.Flag("tie_word_embeddings", heads.tied));
     if (scaled) heads.score_scale = 1 / sqrt(config.Number("d_model"));
+    if (ReadsSeries(config)) DescribeSeries(config, description);
   } else if (checkpoint.task != Task::kEncoder && checkpoint.task != Task::kBackbone) {
     Fail(
         "config.json: only the encoder (--task encoder), the decoder's head (--task seq2seq-lm) and heads for classes "

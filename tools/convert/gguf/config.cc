@@ -76,8 +76,8 @@ void RefuseUnknown(const GgufSettings& settings) {
 
 GgufSettings::GgufSettings(const GgufArchitecture& of, const GgufMetadata& in, const GgufTensors& with)
     : architecture(of), metadata(in), tensors(with), type(of.model_type) {
-  layers = Own("block_count").Number(kGgufLayers);
-  width = Own("embedding_length").Number(kGgufSizes);
+  layers = Needed("block_count").Number(kGgufLayers);
+  width = Needed("embedding_length").Number(kGgufSizes);
   heads = OfLayers("attention.head_count");
   kv_heads = OfLayers("attention.head_count_kv", type == "lfm2", heads);
   size = Own("attention.key_length").Number(kGgufSizes, std::max(width / heads, 1u));
@@ -95,7 +95,7 @@ void GgufSettings::Only(const std::string& key, const Json& supported) const {
 }
 
 uint32_t GgufSettings::OfLayers(const std::string& key, bool or_none, std::optional<uint32_t> absent) const {
-  const JsonView view = Own(key);
+  const JsonView view = absent ? Own(key) : Needed(key);
   if (!view.json().is_array()) return view.Number(kGgufHeads, absent);
   std::set<uint32_t> numbers;
   for (size_t i = 0; i < view.List().size(); ++i) numbers.insert(view.At(i).Number({or_none ? 0 : 1, kGgufHeads.most}));

@@ -109,6 +109,9 @@ Description DescribeGguf(const std::string& path, const std::string& task) {
     // Messages of architectures name config.json; replaces it by this file.
     const std::string what = failure.what();
     if (what.compare(0, path.size(), path) == 0) throw;
+    if (what.compare(0, 10, "no tensor ") == 0) {
+      Fail("{}: {}: the file does not have all tensors of its architecture; convert the model's directory", path, what);
+    }
     Fail("{}: {}", path, what);
   }
 }

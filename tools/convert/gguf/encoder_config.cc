@@ -31,7 +31,6 @@ void Bert(const GgufSettings& s, Json& config) {
 }
 
 void NomicBert(const GgufSettings& s, Json& config) {
-  if (s.Own("expert_count").Number({}, 0) != 0) Fail("{} is not supported", s.Own("expert_count").name());
   NoScaling(s);
   WholeHeads(s);
   config.update({{"n_embd", s.width},
@@ -39,9 +38,14 @@ void NomicBert(const GgufSettings& s, Json& config) {
                  {"n_head", s.heads},
                  {"n_positions", s.Positions()},
                  {"layer_norm_epsilon", s.Epsilon()},
-                 {"activation_function", "swiglu"},
+                 {"activation_function", s.HasTensor("blk.0.ffn_gate.weight") ? "swiglu" : "gelu"},
                  {"rotary_emb_fraction", 1.0},
                  {"rotary_emb_base", s.Theta()}});
+  const uint32_t experts = s.Own("expert_count").Number({}, 0);
+  if (experts == 0) return;
+  config.update({{"num_experts", experts},
+                 {"moe_top_k", s.Needed("expert_used_count").Number(kGgufHeads)},
+                 {"moe_every_n_layers", s.Needed("moe_every_n_layers").Number(kGgufHeads)}});
 }
 
 // Every third layer, from the first on, sees all tokens.
@@ -55,7 +59,7 @@ void ModernBert(const GgufSettings& s, Json& config) {
                  {"max_position_embeddings", s.Positions()},
                  {"norm_eps", s.Epsilon()},
                  {"global_attn_every_n_layers", pattern.json().is_array() ? 3 : pattern.Number({1, 1024}, 3)},
-                 {"local_attention", s.Own("attention.sliding_window").Number(kGgufSizes)},
+                 {"local_attention", s.Needed("attention.sliding_window").Number(kGgufSizes)},
                  {"global_rope_theta", s.Theta(160000)},
                  {"local_rope_theta", s.Own("rope.freq_base_swa").Real(kGgufFactors, 10000)}});
   if (!pattern.json().is_array()) return;
@@ -76,7 +80,7 @@ void T5(const GgufSettings& s, Json& config) {
                  {"num_layers", s.layers},
                  {"num_heads", s.heads},
                  {"layer_norm_epsilon", s.Has("attention.layer_norm_rms_epsilon") ? s.RmsEpsilon() : s.Epsilon()},
-                 {"relative_attention_num_buckets", s.Own("attention.relative_buckets_count").Number(kGgufSizes)},
+                 {"relative_attention_num_buckets", s.Needed("attention.relative_buckets_count").Number(kGgufSizes)},
                  {"feed_forward_proj", s.HasTensor("enc.blk.0.ffn_gate.weight") ? "gated-gelu" : "relu"},
                  {"tie_word_embeddings", !s.HasTensor("output.weight")},
                  {"is_encoder_decoder", true}});

@@ -77,9 +77,9 @@ class LlamaConfig {
       if (experts != 0) Fail("{} is not supported", count.name());
       return;
     }
-    if (experts == 0) Fail("{} is missing", count.name());
+    if (experts == 0) s_.Needed("expert_count").Number(kGgufHeads);  // fails
     config_[Is({"qwen2_moe", "qwen3_moe", "olmoe"}) ? "num_experts" : "num_local_experts"] = experts;
-    config_["num_experts_per_tok"] = s_.Own("expert_used_count").Number(kGgufHeads);
+    config_["num_experts_per_tok"] = s_.Needed("expert_used_count").Number(kGgufHeads);
     // Weights of chosen experts are a softmax of their scores: over all experts, or over the chosen ones.
     const JsonView gating = s_.Own("expert_gating_func");
     const uint32_t function = gating.Number({}, 1);
@@ -123,8 +123,8 @@ class LlamaConfig {
 
   // 0 is written for models without a window.
   void Window(bool needed) {
-    const JsonView window = s_.Own("attention.sliding_window");
-    if (window.IsNull() && needed) Fail("{} is missing", window.name());
+    const char* const key = "attention.sliding_window";
+    const JsonView window = needed ? s_.Needed(key) : s_.Own(key);
     const uint32_t tokens = window.Number({0, kMaxRecords}, 0);
     if (tokens != 0) config_["sliding_window"] = std::min(tokens, kMaxWidth);
   }
@@ -187,7 +187,7 @@ class LlamaConfig {
   }
 
   void Cohere() {
-    config_["logit_scale"] = s_.Own("logit_scale").Real(kGgufFactors);
+    config_["logit_scale"] = s_.Needed("logit_scale").Real(kGgufFactors);
     if (s_.HasTensor("blk.0.attn_q_norm.weight")) config_["use_qk_norm"] = true;
   }
 
@@ -204,7 +204,7 @@ class LlamaConfig {
       types.push_back(s_.HasTensor(fmt::format("blk.{}.shortconv.conv.weight", i)) ? "conv" : "full_attention");
     }
     config_["layer_types"] = types;
-    config_["conv_L_cache"] = s_.Own("shortconv.l_cache").Number(kGgufSizes);
+    config_["conv_L_cache"] = s_.Needed("shortconv.l_cache").Number(kGgufSizes);
   }
 
   const GgufSettings& s_;

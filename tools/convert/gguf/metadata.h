@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/base/fail.h"
 #include "tools/gguf/gguf.h"
 
 namespace fovea::tools {
@@ -31,6 +32,13 @@ class GgufMetadata {
   }
   // A key of the architecture: "llama.block_count" by "block_count".
   JsonView Own(const std::string& key) const { return Get(architecture_ + "." + key); }
+  // The same, for a key without which nothing can be converted; fails if it is absent.
+  JsonView Needed(const std::string& key) const {
+    const JsonView view = Own(key);
+    if (!view.IsNull()) return view;
+    Fail("{} is missing; make the file again with convert_hf_to_gguf.py of llama.cpp, or convert the model's directory",
+         view.name());
+  }
   // The id of a special token ("eos"). Null if the file has none: an absent key, -1 (with or without a sign), or an id
   // outside the vocabulary, all of which llama.cpp takes so.
   std::optional<uint32_t> Token(const std::string& name) const {

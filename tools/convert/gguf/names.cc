@@ -186,7 +186,8 @@ GgufNames JinaBert(const GgufTensors& tensors) {
   return names;
 }
 
-GgufNames NomicBert() {
+GgufNames NomicBert(const GgufTensors& tensors) {
+  const bool gated = tensors.count("blk.0.ffn_gate.weight") != 0;
   GgufNames names;
   names.one_projection = true;
   names.model = {{"token_embd", {"embeddings.word_embeddings"}},
@@ -197,9 +198,12 @@ GgufNames NomicBert() {
                    {{"attn_qkv", {"attn.Wqkv"}},
                     {"attn_output", {"attn.out_proj"}},
                     {"attn_output_norm", {"norm1"}},
-                    {"ffn_up", {"mlp.fc11"}},
+                    {"ffn_up", {gated ? "mlp.fc11" : "mlp.fc1"}},
                     {"ffn_gate", {"mlp.fc12"}},
                     {"ffn_down", {"mlp.fc2"}},
+                    {"ffn_gate_inp", {"mlp.router.layer"}},
+                    {"ffn_up_exps", {"mlp.experts.up"}},
+                    {"ffn_down_exps", {"mlp.experts.down"}},
                     {"layer_output_norm", {"norm2"}}}}};
   return names;
 }
@@ -261,7 +265,7 @@ GgufNames T5(const GgufTensors& tensors) {
 GgufNames NamesOf(const std::string& model_type, const GgufTensors& tensors) {
   if (model_type == "bert") return Bert();
   if (model_type == "jina_bert") return JinaBert(tensors);
-  if (model_type == "nomic_bert") return NomicBert();
+  if (model_type == "nomic_bert") return NomicBert(tensors);
   if (model_type == "modernbert") return ModernBert();
   if (model_type == "t5") return T5(tensors);
   if (model_type == "lfm2") return Lfm2();

@@ -49,7 +49,7 @@ Json Longrope(const GgufSettings& settings, const std::string& type) {
 }
 
 Json Yarn(const GgufSettings& settings) {
-  Json scaling = {{"rope_type", "yarn"}, {"factor", settings.Own("rope.scaling.factor").Real(kGgufFactors)}};
+  Json scaling = {{"rope_type", "yarn"}, {"factor", settings.Needed("rope.scaling.factor").Real(kGgufFactors)}};
   const JsonView original = settings.Own("rope.scaling.original_context_length");
   scaling["original_max_position_embeddings"] = original.Number(kGgufPositions, settings.Positions());
   settings.Only("rope.scaling.yarn_ext_factor", 1.0);

@@ -25,15 +25,16 @@ struct GgufSettings {
   uint32_t size = 0, turned = 0;  // columns of a head, and the number with rotary positions
 
   JsonView Own(const std::string& key) const { return metadata.Own(key); }
+  JsonView Needed(const std::string& key) const { return metadata.Needed(key); }
   bool Has(const std::string& key) const { return !Own(key).IsNull(); }
   bool HasTensor(const std::string& name) const { return tensors.count(name) != 0; }
   // Fails unless the key is absent or has this value.
   void Only(const std::string& key, const Json& supported) const;
-  uint32_t Positions() const { return Own("context_length").Number(kGgufPositions); }
+  uint32_t Positions() const { return Needed("context_length").Number(kGgufPositions); }
   double Theta(double absent = 1e4) const { return Own("rope.freq_base").Real(kGgufFactors, absent); }
   // For RMS norms, and for all other norms.
-  double RmsEpsilon() const { return Own("attention.layer_norm_rms_epsilon").Real({0, 1}); }
-  double Epsilon() const { return Own("attention.layer_norm_epsilon").Real({0, 1}); }
+  double RmsEpsilon() const { return Needed("attention.layer_norm_rms_epsilon").Real({0, 1}); }
+  double Epsilon() const { return Needed("attention.layer_norm_epsilon").Real({0, 1}); }
   // `turned` as a part of `size` that yields `turned` when multiplied and rounded down.
   double TurnedPart() const { return turned == size ? 1 : (turned + 1e-6) / size; }
   // A number, or a list of equal numbers, one for each layer (zeros aside, where `or_none`).

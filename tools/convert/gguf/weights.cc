@@ -147,7 +147,10 @@ class Translator {
     std::string published;
     const GgufPlace* place = PlaceOf(name, &published);
     if (place == nullptr) {
-      Fail("{}: tensor {} is not used by architecture {}", file_->path(), name, architecture_.name);
+      Fail(
+          "{}: tensor {} is not used by architecture {}, so the file is not what general.architecture says; "
+          "convert the model's directory",
+          file_->path(), name, architecture_.name);
     }
     weights_.AddStored(published, AsPublished(name, place->layout, constant));
   }

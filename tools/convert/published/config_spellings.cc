@@ -157,7 +157,19 @@ bool IsJina(const Json& config) {
   return TextOf(config, "model_type") == "bert" && TextOf(config, "position_embedding_type") == "alibi";
 }
 
+// The same for XLM-RoBERTa: the code of jinaai/xlm-roberta-flash-implementation, or a copy of it beside the weights.
+bool IsJinaXlmRoberta(const Json& config) {
+  if (TextOf(config, "model_type") != "xlm-roberta") return false;
+  if (TextOf(config, "position_embedding_type") == "rotary") return true;
+  const Json& code = config.value("auto_map", Json());
+  return code.is_object() && std::any_of(code.begin(), code.end(), [](const Json& entry) {
+           const std::string name = entry.is_string() ? entry.get<std::string>() : "";
+           return name.find("xlm-roberta-flash") != std::string::npos || name.find("XLMRobertaFlash") != name.npos;
+         });
+}
+
 void ReadByType(Json& config) {
+  if (IsJinaXlmRoberta(config)) config["model_type"] = "jina_xlm_roberta";
   if (IsJina(config)) {
     config["model_type"] = "jina_bert";
     config.erase("position_embedding_type");

@@ -11,7 +11,8 @@ namespace fovea::tools {
 namespace {
 
 // Types whose architecture describes the published code.
-constexpr const char* kDescribed[] = {"eurobert", "gte", "jina_bert", "minicpm", "mobilellm", "new", "nomic_bert"};
+constexpr const char* kDescribed[] = {"eurobert", "gte",       "jina_bert", "jina_xlm_roberta",
+                                      "minicpm",  "mobilellm", "new",       "nomic_bert"};
 
 // Classes of the original library that are not named as their type.
 struct ClassName {

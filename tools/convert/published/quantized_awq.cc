@@ -43,22 +43,6 @@ std::vector<float> LoadGemm(const AwqLayer& layer) {
   return values;
 }
 
-AwqLayer ReadGemm(const std::string& name, uint64_t group, const QuantizedModel& model) {
-  AwqLayer layer;
-  layer.weights = model.Get(name + ".qweight", {ElementType::kI32, ElementType::kU32});
-  layer.zeros = model.Get(name + ".qzeros", {ElementType::kI32, ElementType::kU32});
-  layer.scales = model.GetFloats(name + ".scales");
-  layer.inputs = layer.weights.rows();
-  layer.outputs = layer.weights.width() * kPerWord;
-  layer.group = group == 0 ? layer.inputs : group;
-  layer.groups = (layer.inputs + layer.group - 1) / layer.group;
-  if (!layer.scales.Is(layer.groups, layer.outputs) || !layer.zeros.Is(layer.groups, layer.weights.width())) {
-    Fail("{} and {} do not belong to {}: {} groups of {} inputs and {} outputs are expected", layer.scales.Shown(),
-         layer.zeros.Shown(), layer.weights.Shown(), layer.groups, layer.group, layer.outputs);
-  }
-  return layer;
-}
-
 // Packed along the inputs in their order: [outputs, inputs / 8]; zeros and scales of an output are a row, which is
 // padded.
 std::vector<float> LoadGemv(const AwqLayer& layer) {
@@ -78,22 +62,41 @@ std::vector<float> LoadGemv(const AwqLayer& layer) {
   return values;
 }
 
-AwqLayer ReadGemv(const std::string& name, uint64_t group, const QuantizedModel& model) {
+// Words of eight numbers along the outputs (gemm), [inputs, outputs / 8] with scales [groups, outputs]; or along the
+// inputs (gemv), [outputs, inputs / 8] with scales [outputs, groups and padding].
+AwqLayer ReadWords(const std::string& name, uint64_t group, const QuantizedModel& model, bool along_outputs) {
   AwqLayer layer;
   layer.weights = model.Get(name + ".qweight", {ElementType::kI32, ElementType::kU32});
   layer.zeros = model.Get(name + ".qzeros", {ElementType::kI32, ElementType::kU32});
   layer.scales = model.GetFloats(name + ".scales");
-  layer.outputs = layer.weights.rows();
-  layer.inputs = layer.weights.width() * kPerWord;
+  const uint64_t rows = layer.weights.rows(), packed = layer.weights.width() * kPerWord;
+  layer.inputs = along_outputs ? rows : packed;
+  layer.outputs = along_outputs ? packed : rows;
   layer.group = group == 0 ? layer.inputs : group;
   layer.groups = (layer.inputs + layer.group - 1) / layer.group;
-  const bool fits = layer.zeros.rows() == layer.outputs && layer.scales.rows() == layer.outputs &&
-                    layer.zeros.width() * kPerWord >= layer.groups && layer.scales.width() >= layer.groups;
+  const bool fits =
+      along_outputs
+          ? layer.scales.Is(layer.groups, layer.outputs) && layer.zeros.Is(layer.groups, layer.weights.width())
+          : layer.zeros.rows() == layer.outputs && layer.scales.rows() == layer.outputs &&
+                layer.zeros.width() * kPerWord >= layer.groups && layer.scales.width() >= layer.groups;
   if (!fits) {
-    Fail("{} and {} do not belong to {}: {} outputs and at least {} groups of {} inputs are expected",
-         layer.scales.Shown(), layer.zeros.Shown(), layer.weights.Shown(), layer.outputs, layer.groups, layer.group);
+    const std::string where =
+        fmt::format("{} and {} do not belong to {}", layer.scales.Shown(), layer.zeros.Shown(), layer.weights.Shown());
+    if (!along_outputs) {
+      Fail("{}: {} outputs and at least {} groups of {} inputs are expected", where, layer.outputs, layer.groups,
+           layer.group);
+    }
+    Fail("{}: {} groups of {} inputs and {} outputs are expected", where, layer.groups, layer.group, layer.outputs);
   }
   return layer;
+}
+
+AwqLayer ReadGemm(const std::string& name, uint64_t group, const QuantizedModel& model) {
+  return ReadWords(name, group, model, true);
+}
+
+AwqLayer ReadGemv(const std::string& name, uint64_t group, const QuantizedModel& model) {
+  return ReadWords(name, group, model, false);
 }
 
 // Four rows at a time in words of 16 bits, [outputs / 4, inputs]; scales and zeros, which are already multiplied by the

@@ -57,7 +57,8 @@ constexpr Unsupported kUnsupported[] = {
     {"apertus", "the activation xIELU"},
     {"nemotron", "layer norms whose weights are stored with 1 subtracted"},
     {"persimmon fuyu", "layers of Persimmon, which are not described"},
-    {"baichuan chatglm internlm2 qwen exaone xverse aquila", "published with code, which is not described"},
+    {"baichuan chatglm qwen xverse aquila", "published with code, which is not described"},
+    {"internlm2 exaone", "published with code, which is not described; convert a GGUF file of it"},
     // Texts with pictures or sound.
     {"blip blip-2 instructblip", "cross-attention of texts to pictures"},
     {"git", "texts and pictures in one sequence"},

@@ -5,6 +5,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/convert/published/adapter.h"
+#include "tools/convert/published/task_adapters.h"
 #include "tools/convert/resolve.h"
 
 namespace fovea::tools {
@@ -42,7 +43,11 @@ Description DescribeUnwrapped(const Config& config, const std::string& directory
       add(weights, findings);
       if (prefixes.empty()) prefixes = SharedPrefixes(weights);
       weights.DropPrefix(dropped);
-      if (!reading.adapter.empty()) MergeAdapter(reading.adapter, weights, findings);
+      if (HasTaskAdapters(config)) {
+        MergeTaskAdapter(config, reading.adapter, weights, findings);
+      } else if (!reading.adapter.empty()) {
+        MergeAdapter(reading.adapter, weights, findings);
+      }
     };
     return DescribeModel(config, directory, add_dropped, reading);
   };
