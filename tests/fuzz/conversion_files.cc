@@ -175,6 +175,25 @@ std::string MutateSafetensors(const std::string& bytes, Random& random) {
   return mutant + header + bytes.substr(std::min(bytes.size(), sizeof(size) + size));
 }
 
+// Changes single bytes and moves pieces: fields of a protocol buffer with their lengths.
+std::string MutatePieces(std::string bytes, Random& random) {
+  for (uint32_t left = 1 + random.Below(3); left > 0 && !bytes.empty(); --left) {
+    const size_t at = random.Below(random.OneIn(2) ? std::min<size_t>(bytes.size(), 200) : bytes.size());
+    const size_t count = std::min<size_t>(bytes.size() - at, 1 + random.Below(24));
+    switch (random.Below(4)) {
+      case 0:
+        bytes.erase(at, count);
+        break;
+      case 1:
+        bytes.insert(random.Below(bytes.size()), bytes.substr(at, count));
+        break;
+      default:
+        bytes[at] = static_cast<char>(random.OneIn(3) ? 0xff : random.Next());
+    }
+  }
+  return bytes;
+}
+
 // Mutates numbers and lengths, which precede the tensors' data, and moves pieces of the data.
 std::string MutateGguf(std::string bytes, Random& random) {
   for (uint32_t left = 1 + random.Below(3); left > 0 && bytes.size() > 8; --left) {
@@ -269,6 +288,8 @@ void MutateFiles(Files& files, Random& random) {
     bytes = MutateJson(bytes, random);
   } else if (EndsWith(name, ".safetensors")) {
     bytes = MutateSafetensors(bytes, random);
+  } else if (EndsWith(name, ".model")) {
+    bytes = MutatePieces(bytes, random);
   } else if (EndsWith(name, ".gguf")) {
     bytes = MutateGguf(bytes, random);
   } else {

@@ -115,6 +115,27 @@ Files Read(const std::string& folder, std::initializer_list<const char*> names) 
   return files;
 }
 
+// A SentencePiece model of a few unigrams (sentencepiece_model.proto).
+std::string SmallPieces() {
+  constexpr std::pair<const char*, char> kPieces[] = {{"<pad>", 3},
+                                                      {"</s>", 3},
+                                                      {"<unk>", 2},
+                                                      {"\xe2\x96\x81", 1},
+                                                      {"a", 1},
+                                                      {"\xe2\x96\x81"
+                                                       "a",
+                                                       1},
+                                                      {"b", 1}};
+  const auto field = [](char number, const std::string& data) {
+    return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(data.size()) + data;
+  };
+  std::string bytes;
+  for (const auto& [piece, type] : kPieces) {
+    bytes += field(1, field(1, piece) + "\x15" + std::string("\0\0\x80\xbf", 4) + "\x18" + type);  // score -1
+  }
+  return bytes + field(2, "\x18\x01");
+}
+
 std::vector<Input> Seeds() {
   std::vector<Input> seeds;
   Files bert = Read("tests/data/hf/bert-tokcls", {"config.json", "model.safetensors"});
@@ -158,6 +179,16 @@ std::vector<Input> Seeds() {
     tokenizer["tokenizer.json"] = json().dump();
     seeds.push_back(Joined(0, tokenizer));
   }
+  // Directories without tokenizer.json.
+  Files pieces = Read("tests/data/hf/bert-tokcls", {"config.json", "model.safetensors"});
+  pieces["spiece.model"] = SmallPieces();
+  pieces["tokenizer_config.json"] = R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 2})";
+  seeds.push_back(Joined(0, pieces));
+  Files merges = Read("tests/data/hf/bert-tokcls", {"config.json", "model.safetensors"});
+  merges["vocab.json"] = R"({"<|endoftext|>": 0, "h": 1, "i": 2, "hi": 3})";
+  merges["merges.txt"] = "#version: 0.2\nh i\n";
+  merges["tokenizer_config.json"] = R"({"tokenizer_class": "GPT2Tokenizer"})";
+  seeds.push_back(Joined(0, merges));
   // Files of one piece.
   test::GgufWriter llama = test::GgufOfDirectory(test::InData("hf/llama"), "llama", 2);
   test::AddBytePairs(test::InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &llama);

@@ -4,52 +4,18 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <unordered_set>
-#include <vector>
 
 #include "tools/base/fail.h"
+#include "tools/base/json_builder.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/printable.h"
 
 namespace fovea::tools {
-namespace {
-
-// Checks that the parser itself does not do: nesting depth and duplicate keys.
-class Guard {
- public:
-  explicit Guard(const std::string& where) : where_(where) {}
-
-  void Take(int depth, Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start) {
-      if (depth >= kMaxJsonDepth) Fail("{}: nested more than {} deep", where_, kMaxJsonDepth);
-    }
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key && !keys_.back().insert(parsed.get<std::string>()).second) {
-      Fail("{}: {} is listed twice", where_, parsed.get<std::string>());
-    }
-  }
-
- private:
-  const std::string& where_;
-  std::vector<std::unordered_set<std::string>> keys_;  // keys of each open object
-};
-
-}  // namespace
 
 Json ParseJson(std::string_view text, const std::string& where, bool comments) {
-  if (text.size() > kMaxJsonBytes) Fail("{}: {} bytes of JSON, the limit is {}", where, text.size(), kMaxJsonBytes);
-  Guard guard(where);
-  const auto take = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    guard.Take(depth, event, parsed);
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), take, true, comments);
-  } catch (const Json::exception& error) {
-    Fail("{}: not JSON: {}", where, error.what());
-  }
+  JsonBuilder builder(where);
+  ParseEvents(text, where, comments, &builder);
+  return builder.Take();
 }
 
 Json ReadJson(const std::string& path) {

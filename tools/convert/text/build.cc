@@ -19,13 +19,11 @@ namespace {
 
 using std::filesystem::path;
 
-TextModel ReadTokenizerFile(const path& file) {
-  const Json json = ReadJson(file);
-  return ReadTokenizerJson({json, file.string()});
-}
-
 TextModel ReadFileOfType(const path& file, const std::string& type, const JsonView& description) {
-  if (type == "tokenizer.json") return ReadTokenizerFile(file);
+  if (type == "tokenizer.json") {
+    const TokenizerFile read = ReadTokenizerFile(file);
+    return ReadTokenizerJson({read.json, file.string()}, read.lists);
+  }
   if (type == "sentencepiece") return ReadSentencePiece(ReadFile(file));
   if (type == "wordpiece") return ReadVocabTxt(ReadFile(file), description);
   if (type != "characters" && type != "unigram" && type != "pieces")
@@ -73,9 +71,9 @@ struct Directory {
 
 // Reads pieces of a SentencePiece model with their ids in vocab.json.
 TextModel ReadPiecesWithIds(const Directory& files, const char* pieces, const PublishedTokens& tokens) {
-  const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
-  return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.model_dir / pieces)),
-                                {vocabulary, files.Where("vocab.json")}, tokens, files.config());
+  const std::string name = files.Where("vocab.json");
+  return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.model_dir / pieces)), ReadIds(name), name,
+                                tokens, files.config());
 }
 
 TextModel ReadOneSentencePiece(const Directory& files, const path& found, const PublishedTokens& tokens) {
@@ -115,9 +113,8 @@ bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextM
     return true;
   }
   if (files.Has("vocab.json") && files.Has("merges.txt")) {
-    const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
-    *model = ReadMergesTxt({vocabulary, files.Where("vocab.json")}, ReadFile(files.model_dir / "merges.txt"), tokens,
-                           files.config());
+    const std::string name = files.Where("vocab.json");
+    *model = ReadMergesTxt(ReadIds(name), name, ReadFile(files.model_dir / "merges.txt"), tokens, files.config());
     return true;
   }
   if (files.Has("source.spm") || files.Has("target.spm")) {
@@ -178,9 +175,9 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   const JsonView config = files.config();
   const PublishedTokens tokens(model_dir, config);
   if (files.Has("tokenizer.json")) {
-    Json file = ReadJson(model_dir / "tokenizer.json");
-    ApplyKeysOfClass(files.type.name, config, &file, options.findings);
-    *model = ReadTokenizerJson({file, files.Where("tokenizer.json")});
+    TokenizerFile file = ReadTokenizerFile(model_dir / "tokenizer.json");
+    ApplyKeysOfClass(files.type.name, config, &file.json, options.findings);
+    *model = ReadTokenizerJson({file.json, files.Where("tokenizer.json")}, file.lists);
     tokens.AddBeside(NamesOfClass(files.type.name), model, options.findings);
     SetLanguages(files, tokens, model, options);
     // If the class is known only from model_type, and neither key is set, tokenizer.json is read as it is.

@@ -36,15 +36,18 @@ class Reader {
   // Reads a list, in which a token's index is its id, or an object with the id of each.
   void ReadTokens() {
     if (!table_.json().is_object()) {
-      for (size_t i = 0; i < table_.List().size(); ++i) Add(table_.At(i).Bytes(), i, {});
+      for (size_t i = 0; i < table_.List().size(); ++i) Add(table_.At(i).Bytes(), static_cast<uint32_t>(i), {});
     } else {
       const WholeRange ids = RangeOfIds(table_.json().size());
-      for (const auto& [piece, id] : table_.json().items()) Add(piece, id, ids);
+      for (const auto& [piece, id] : table_.json().items()) {
+        const std::string name = fmt::format("{}: the id of \"{}\"", table_.name(), piece);
+        Add(piece, static_cast<uint32_t>(WholeNumber(id, name, ids)), ids);
+      }
     }
     if (model_.tokens.empty()) Fail("{} has no characters", table_.name());
   }
 
-  void Add(const std::string& piece, const Json& id, WholeRange ids) {
+  void Add(const std::string& piece, uint32_t id, WholeRange ids) {
     const TextToken& token = AddPiece(piece, id, ids, table_, &model_);
     const auto place = static_cast<uint32_t>(&token - model_.tokens.data());
     if (!ids_.emplace(piece, place).second) Fail("{}: \"{}\" is listed twice", table_.name(), piece);

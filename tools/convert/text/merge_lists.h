@@ -3,18 +3,22 @@
 #define FOVEA_TOOLS_CONVERT_TEXT_MERGE_LISTS_H_
 
 #include <cstdint>
-#include <map>
-#include <string>
 #include <vector>
 
 #include "tools/convert/text/model.h"
+#include "tools/convert/text/trie_builder.h"
 
 namespace fovea::tools {
 
-// For each token of the model, the pairs that form it, sorted by left piece. If every pair of pieces that spells the
-// token forms it, in the order of the left pieces' ids, a single record covers all left pieces. `keys`: the
-// vocabulary's trie.
-std::vector<std::vector<text::Merge>> MergeLists(const TextModel& model, const std::map<std::string, uint32_t>& keys);
+// The pairs that form token `id` are `merges` [offsets[id], offsets[id + 1]), sorted by left piece.
+struct MergeTable {
+  std::vector<uint32_t> offsets;
+  std::vector<text::Merge> merges;
+};
+
+// If every pair of pieces that spells a token forms it, in the order of the left pieces' ids, a single record covers
+// all left pieces. `keys`: those of the vocabulary's trie, sorted.
+MergeTable MergeLists(const TextModel& model, const std::vector<TrieKey>& keys);
 
 }  // namespace fovea::tools
 

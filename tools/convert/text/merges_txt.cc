@@ -86,15 +86,23 @@ Json Split(const char* words, const char* behavior, bool invert) {
   return {{"type", "Split"}, {"pattern", {{"Regex", words}}}, {"behavior", behavior}, {"invert", invert}};
 }
 
-Json FileOf(Kind kind, const Json& vocabulary, const std::string& lines, const JsonView& config) {
-  Json merges = Json::array();
+void AddMerges(const std::string& lines, ModelLists* lists) {
+  lists->has_merges = true;
   for (const std::string& line : LinesOf(lines, "merges.txt")) {
-    if (!line.empty() && line.rfind("#version", 0) != 0) merges.push_back(line);
+    if (line.empty() || line.rfind("#version", 0) == 0) continue;
+    const std::string_view both = lists->Keep(line);
+    const size_t space = both.find(' ');
+    if (space == std::string_view::npos) Fail("merge \"{}\" is not a pair", both);
+    lists->merges.push_back({both.substr(0, space), both.substr(space + 1)});
   }
+}
+
+// The file without its lists.
+Json FileOf(Kind kind, const JsonView& config) {
   const bool prefix = config["add_prefix_space"].Flag(config["tokenizer_class"].Text("") == "LayoutLMv3Tokenizer");
   const Json byte_level = {
       {"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", kind == Kind::kRoberta}};
-  Json file = {{"model", {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}}},
+  Json file = {{"model", {{"type", "BPE"}}},
                {"pre_tokenizer", byte_level},
                {"post_processor", byte_level},
                {"decoder", {{"type", "ByteLevel"}}}};
@@ -138,11 +146,12 @@ std::string WhisperPrefix(const JsonView& config) {
 
 }  // namespace
 
-TextModel ReadMergesTxt(const JsonView& file_of_pieces, const std::string& lines, const PublishedTokens& tokens,
-                        const JsonView& config) {
+TextModel ReadMergesTxt(ModelLists lists, const std::string& file, const std::string& lines,
+                        const PublishedTokens& tokens, const JsonView& config) {
   const Kind kind = KindOf(config);
-  const Json file = FileOf(kind, file_of_pieces.Object(), lines, config);
-  TextModel model = ReadTokenizerJson({file, file_of_pieces.name() + ", merges.txt"});
+  AddMerges(lines, &lists);
+  const Json parts = FileOf(kind, config);
+  TextModel model = ReadTokenizerJson({parts, file + ", merges.txt"}, lists);
   const std::vector<DefaultToken> names = NamesOf(kind);
   tokens.AddTo(names, &model);
   const auto named = [&](const char* key, const char* otherwise) { return tokens.Named(key, otherwise); };

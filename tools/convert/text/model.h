@@ -29,9 +29,8 @@ struct TextStep {
 struct TextToken {
   std::string piece;
   double score = 0;
-  uint8_t flags = 0;       // text::kToken*
-  bool matches = false;    // the model can produce it from text
-  std::string found = {};  // if not empty, the text that is found instead of `piece`
+  uint8_t flags = 0;     // text::kToken*
+  bool matches = false;  // the model can produce it from text
 };
 
 struct AddedToken {
@@ -53,7 +52,8 @@ inline constexpr char kWholeWords[] = "\x01";
 struct TextModel {
   text::ModelKind kind = text::ModelKind::kWordPiece;
   uint32_t flags = 0;
-  std::vector<TextToken> tokens;  // by id
+  std::vector<TextToken> tokens;          // by id
+  std::map<uint32_t, std::string> found;  // texts that are found instead of the pieces of these ids
   uint32_t unknown_id = text::kNoId;
   uint32_t pad_id = text::kNoId;
   uint32_t mask_id = text::kNoId;

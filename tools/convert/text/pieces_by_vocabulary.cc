@@ -1,7 +1,7 @@
 // Reads a SentencePiece model file whose pieces have their ids in vocab.json: Marian, M2M100 and speech_to_text. Pieces
 // that only the other side of a translation uses are never found in texts, but can be decoded.
 #include <algorithm>
-#include <map>
+#include <string_view>
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
@@ -13,18 +13,18 @@ namespace fovea::tools {
 namespace {
 
 // Pieces of vocab.json by id; ids without a piece are empty.
-std::vector<std::string> PiecesById(const JsonView& vocabulary) {
-  const WholeRange range = RangeOfIds(vocabulary.Object().size());
-  std::vector<std::string> pieces(vocabulary.json().size());
+std::vector<std::string_view> PiecesById(const ModelLists& vocabulary, const std::string& file) {
+  const WholeRange range = RangeOfIds(vocabulary.pieces.size());
+  std::vector<std::string_view> pieces(vocabulary.pieces.size());
   std::vector<bool> taken(pieces.size());
-  for (const auto& [piece, id] : vocabulary.json().items()) {
-    const auto at =
-        static_cast<size_t>(WholeNumber(id, fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece), range));
+  for (const auto& [piece, id, score] : vocabulary.pieces) {
+    const size_t at = id;
+    if (id > range.most) WholeNumber(id, fmt::format("{}: the id of \"{}\"", file, piece), range);
     if (at >= pieces.size()) {
       pieces.resize(at + 1);
       taken.resize(at + 1);
     }
-    if (taken[at]) Fail("{}: \"{}\" and \"{}\" have the same id", vocabulary.name(), pieces[at], piece);
+    if (taken[at]) Fail("{}: \"{}\" and \"{}\" have the same id", file, pieces[at], piece);
     taken[at] = true;
     pieces[at] = piece;
   }
@@ -32,11 +32,11 @@ std::vector<std::string> PiecesById(const JsonView& vocabulary) {
 }
 
 // Pieces that are found in texts but have no id: the original library makes each of them an unknown token.
-void AddPiecesWithoutIds(const SentencePieces& read, const JsonView& vocabulary, SentencePieces* placed,
+void AddPiecesWithoutIds(const SentencePieces& read, const ModelLists::Index& vocabulary, SentencePieces* placed,
                          std::vector<uint32_t>* hidden) {
   for (const SentencePiece& piece : read.pieces) {
     const bool text = piece.type == SentencePiece::kNormal || piece.type == SentencePiece::kUserDefined;
-    if (!text || vocabulary.json().contains(piece.piece)) continue;
+    if (!text || vocabulary[piece.piece] != vocabulary.kNone) continue;
     hidden->push_back(static_cast<uint32_t>(placed->pieces.size()));
     placed->pieces.push_back(piece);
   }
@@ -54,7 +54,7 @@ void HidePieces(size_t known, const std::vector<uint32_t>& hidden, const std::ve
   for (size_t i = 0; i < hidden.size(); ++i) {
     const TextToken& piece = model->tokens[hidden[i]];
     TextToken& place = model->tokens[other[i]];
-    place.found = piece.piece;
+    model->found[other[i]] = piece.piece;
     place.score = piece.score;
     place.matches = true;
     place.flags |= text::kTokenFoundUnknown;
@@ -64,28 +64,30 @@ void HidePieces(size_t known, const std::vector<uint32_t>& hidden, const std::ve
 
 }  // namespace
 
-TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
-                                 const PublishedTokens& tokens, const JsonView& config) {
+TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const ModelLists& vocabulary,
+                                 const std::string& file, const PublishedTokens& tokens, const JsonView& config) {
   const bool marian = type == "MarianTokenizer", m2m = type == "M2M100Tokenizer";
   if (config["separate_vocabs"].Flag(false)) Fail("separate_vocabs with source.spm alone is not supported");
   if (!config["lang_codes"].IsNull()) Fail("lang_codes of {} is not supported", type);
   if (config["do_upper_case"].Flag(false)) Fail("do_upper_case of {} is not supported", type);
-  std::map<std::string, const SentencePiece*> found;
-  for (const SentencePiece& piece : read.pieces) found.emplace(piece.piece, &piece);
-  const std::vector<std::string> pieces = PiecesById(vocabulary);
+  const auto text_of = [&](uint32_t place) -> std::string_view { return read.pieces[place].piece; };
+  StringIndex<decltype(text_of)> found(read.pieces.size(), text_of);
+  for (uint32_t place = 0; place < read.pieces.size(); ++place) found.Add(place);
+  const ModelLists::Index listed_pieces = vocabulary.MakeIndex(file);
+  const std::vector<std::string_view> pieces = PiecesById(vocabulary, file);
   const std::string unknown = tokens.Named("unk_token", "<unk>");
   SentencePieces placed = read;
   placed.pieces.clear();
   std::vector<uint32_t> other;  // pieces that only the other side uses
-  for (const std::string& piece : pieces) {
-    const auto own = found.find(piece);
-    SentencePiece made = {piece, 0, SentencePiece::kControl};
+  for (const std::string_view piece : pieces) {
+    const uint32_t own = found[piece];
+    SentencePiece made = {std::string(piece), 0, SentencePiece::kControl};
     if (piece.empty()) {
       other.push_back(static_cast<uint32_t>(placed.pieces.size()));  // a gap
     } else if (piece == unknown) {
       made.type = SentencePiece::kUnknown;
-    } else if (own != found.end() && own->second->type != SentencePiece::kUnknown) {
-      made = *own->second;
+    } else if (own != found.kNone && read.pieces[own].type != SentencePiece::kUnknown) {
+      made = read.pieces[own];
     } else {
       other.push_back(static_cast<uint32_t>(placed.pieces.size()));
     }
@@ -96,7 +98,7 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   const auto listed = static_cast<uint32_t>(pieces.size());
   if (m2m) {
     // Ids behind the vocabulary's: a token of each language, then tokens that only fill the table.
-    if (listed != vocabulary.json().size()) Fail("{}: ids of M2M100Tokenizer have no gaps", vocabulary.name());
+    if (listed != vocabulary.pieces.size()) Fail("{}: ids of M2M100Tokenizer have no gaps", file);
     for (const std::string& language : languages) placed.pieces.push_back({language, 0, SentencePiece::kControl});
     for (uint32_t i = 0; i < config["num_madeup_words"].Number({0, 10000}, 8); ++i) {
       placed.pieces.push_back({fmt::format("madeupword{:04}", i), 0, SentencePiece::kControl});
@@ -104,7 +106,7 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   }
   const size_t known = placed.pieces.size();
   std::vector<uint32_t> hidden;
-  AddPiecesWithoutIds(read, vocabulary, &placed, &hidden);
+  AddPiecesWithoutIds(read, listed_pieces, &placed, &hidden);
   TextModel model = BuildSentencePieces(placed);
   for (const uint32_t id : other) model.tokens[id].flags = 0;
   HidePieces(known, hidden, other, &model);
@@ -113,7 +115,8 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
   }
   for (uint32_t id = 0; marian && id < pieces.size(); ++id) {
     // ">>fra<<" at the beginning of a text selects the target language.
-    if (StartsWith(pieces[id], ">>") && EndsWith(pieces[id], "<<")) model.added.push_back({pieces[id], id, 0, false});
+    const std::string piece(pieces[id]);
+    if (StartsWith(piece, ">>") && EndsWith(piece, "<<")) model.added.push_back({piece, id, 0, false});
   }
   std::vector<DefaultToken> names = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
   if (!marian) names.insert(names.begin(), {"bos_token", "<s>"});

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
@@ -56,6 +58,46 @@ std::vector<text::TemplateItem> ItemsOf(const std::string& written, const TextMo
 }
 
 }  // namespace
+
+// Finds tokens of a model to which tokens are only added: published lists have thousands.
+class PublishedTokens::Known {
+ public:
+  explicit Known(TextModel* model) : model_(*model) {}
+
+  // As IdOfText.
+  uint32_t IdOf(const std::string& content) {
+    if (const AddedToken* added = Added(content)) return added->id;
+    constexpr uint32_t kFew = 8;
+    if (pieces_.empty() && ++searches_ <= kFew) return IdOfText(content, model_);
+    if (pieces_.empty()) {
+      pieces_.reserve(model_.tokens.size());
+      for (uint32_t id = 0; id < model_.tokens.size(); ++id) pieces_.emplace(model_.tokens[id].piece, id);
+    }
+    const auto found = pieces_.find(content);
+    return found == pieces_.end() ? text::kNoId : found->second;
+  }
+  // The first added token with this content; null if there is none.
+  AddedToken* Added(const std::string& content) {
+    for (; added_count_ < model_.added.size(); ++added_count_) {
+      added_.emplace(model_.added[added_count_].content, added_count_);
+    }
+    const auto found = added_.find(content);
+    return found == added_.end() ? nullptr : &model_.added[found->second];
+  }
+  // Gives a token without a piece its piece, which no other token has.
+  void Name(uint32_t id, const std::string& piece) {
+    model_.tokens[id].piece = piece;
+    if (!pieces_.empty()) pieces_.emplace(piece, id);
+  }
+  TextModel& model() { return model_; }
+
+ private:
+  TextModel& model_;
+  std::unordered_map<std::string, size_t> added_;
+  std::unordered_map<std::string, uint32_t> pieces_;  // empty until several were searched
+  size_t added_count_ = 0;
+  uint32_t searches_ = 0;
+};
 
 PublishedTokens::PublishedTokens(const fs::path& model_dir, const JsonView& config) : config_(config) {
   const auto read = [&](const char* name, Json* json) {
@@ -116,16 +158,16 @@ std::vector<PublishedTokens::Token> PublishedTokens::Listed() const {
     }
   } else {
     // Tokens that a key names are special.
-    std::vector<std::string> named;
-    for (const char* key : kKeys) named.push_back(Named(key));
-    for (const Token& token : More()) named.push_back(token.token.content);
+    std::unordered_set<std::string> named;
+    for (const char* key : kKeys) named.insert(Named(key));
+    for (const Token& token : More()) named.insert(token.token.content);
     const JsonView file(added_, "added_tokens.json");
     for (const auto& [content, id] : added_.items()) {
       Token listed;
       listed.has_id = true;
       listed.token.content = content;
       listed.token.id = static_cast<uint32_t>(WholeNumber(id, file.name() + ": the id of " + content));
-      const bool special = std::count(named.begin(), named.end(), content) != 0;
+      const bool special = named.count(content) != 0;
       listed.token.flags = special ? text::kAddedSpecial : 0u;
       listed.token.normalized = !special;
       by_id[listed.token.id] = std::move(listed);
@@ -136,9 +178,10 @@ std::vector<PublishedTokens::Token> PublishedTokens::Listed() const {
   return tokens;
 }
 
-void PublishedTokens::Add(Token token, TextModel* model) {
+void PublishedTokens::Add(Token token, Known* tokens) {
+  TextModel* const model = &tokens->model();
   AddedToken& made = token.token;
-  const uint32_t known = IdOfText(made.content, *model);
+  const uint32_t known = tokens->IdOf(made.content);
   if (token.has_id && known != text::kNoId && known != made.id) {
     Fail("added token \"{}\" is to have id {}, but the vocabulary has it as {}", made.content, made.id, known);
   }
@@ -153,13 +196,12 @@ void PublishedTokens::Add(Token token, TextModel* model) {
   TextToken& place = model->At(made.id);
   if (known == text::kNoId) {
     if (!place.piece.empty()) Fail("added token \"{}\" has the id of \"{}\"", made.content, place.piece);
-    place.piece = made.content;
+    tokens->Name(made.id, made.content);
   }
   if ((made.flags & text::kAddedSpecial) != 0) place.flags |= text::kTokenSpecial;
-  for (AddedToken& added : model->added) {
-    if (added.content != made.content) continue;
-    if (token.whole) added = made;
-    added.flags |= made.flags & text::kAddedSpecial;
+  if (AddedToken* const added = tokens->Added(made.content)) {
+    if (token.whole) *added = made;
+    added->flags |= made.flags & text::kAddedSpecial;
     return;
   }
   model->added.push_back(made);
@@ -167,16 +209,17 @@ void PublishedTokens::Add(Token token, TextModel* model) {
 
 void PublishedTokens::AddBeside(const std::vector<DefaultToken>& defaults, TextModel* model, Findings* findings) const {
   const bool decoder = !config_["added_tokens_decoder"].IsNull();
+  Known tokens(model);
   const auto add = [&](Token token, const std::string& where) {
     if (token.token.content.empty()) return;
-    const uint32_t known = IdOfText(token.token.content, *model);
+    const uint32_t known = tokens.IdOf(token.token.content);
     if (known != text::kNoId && !decoder) return;  // tokenizer.json has its flags
     const uint32_t wanted = token.has_id ? token.token.id : text::kNoId;
     token.has_id = false;
     const std::string content = token.token.content;
-    Add(std::move(token), model);
+    Add(std::move(token), &tokens);
     if (findings == nullptr) return;
-    const uint32_t id = IdOfText(content, *model);
+    const uint32_t id = tokens.IdOf(content);
     if (known == text::kNoId) {
       findings->push_back(
           {Topic::kSpecialTokens, fmt::format("token \"{}\" of {} is not in tokenizer.json; it is added "
@@ -200,17 +243,18 @@ void PublishedTokens::AddBeside(const std::vector<DefaultToken>& defaults, TextM
     }
     if (!token) continue;
     const std::string content = token->token.content;
-    if (IdOfText(content, *model) == text::kNoId) add(*std::move(token), key);
-    if (key == std::string("pad_token")) model->pad_id = IdOfText(content, *model);
+    if (tokens.IdOf(content) == text::kNoId) add(*std::move(token), key);
+    if (key == std::string("pad_token")) model->pad_id = tokens.IdOf(content);
   }
   for (Token& token : More()) {
-    if (IdOfText(token.token.content, *model) == text::kNoId) add(std::move(token), "additional_special_tokens");
+    if (tokens.IdOf(token.token.content) == text::kNoId) add(std::move(token), "additional_special_tokens");
   }
 }
 
 void PublishedTokens::AddTo(const std::vector<DefaultToken>& defaults, TextModel* model) const {
   const std::vector<Token> listed = Listed();
-  for (const Token& token : listed) Add(token, model);
+  Known tokens(model);
+  for (const Token& token : listed) Add(token, &tokens);
   const auto named = [&](const char* key) -> std::optional<Token> {
     const auto is_it = [&](const DefaultToken& usual) { return std::string(usual.key) == key; };
     const auto usual = std::find_if(defaults.begin(), defaults.end(), is_it);
@@ -233,12 +277,12 @@ void PublishedTokens::AddTo(const std::vector<DefaultToken>& defaults, TextModel
   for (const char* key : kKeys) {
     if (auto token = named(key)) {
       const std::string content = token->token.content;
-      Add(*std::move(token), model);
-      if (key == std::string("pad_token")) model->pad_id = IdOfText(content, *model);
-      if (key == std::string("mask_token")) model->mask_id = IdOfText(content, *model);
+      Add(*std::move(token), &tokens);
+      if (key == std::string("pad_token")) model->pad_id = tokens.IdOf(content);
+      if (key == std::string("mask_token")) model->mask_id = tokens.IdOf(content);
     }
   }
-  for (Token& token : More()) Add(std::move(token), model);
+  for (Token& token : More()) Add(std::move(token), &tokens);
 }
 
 void SetTemplate(const std::string& single, const std::string& pair, TextModel* model) {

@@ -50,7 +50,8 @@ class PublishedTokens {
   std::optional<Token> Find(const char* key) const;
   std::vector<Token> More() const;  // additional_special_tokens
   std::vector<Token> Listed() const;
-  static void Add(Token token, TextModel* model);
+  class Known;
+  static void Add(Token token, Known* tokens);
 
   const JsonView config_;
   Json map_ = Json::object(), added_ = Json::object();

@@ -3,10 +3,12 @@
 #define FOVEA_TOOLS_CONVERT_TEXT_READERS_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/base/json.h"
 #include "tools/convert/text/model.h"
+#include "tools/convert/text/model_lists.h"
 #include "tools/convert/text/published_tokens.h"
 #include "tools/convert/text/sentence_pieces.h"
 
@@ -14,6 +16,8 @@ namespace fovea::tools {
 
 // tokenizer.json of Hugging Face tokenizers.
 TextModel ReadTokenizerJson(const JsonView& file);
+// Same, with the lists of its model, which `file` may lack.
+TextModel ReadTokenizerJson(const JsonView& file, const ModelLists& lists);
 
 // vocab.txt: one piece per line. `config`: tokenizer_config.json or an empty object, with the class of TokenizerClassOf
 // if known.
@@ -23,8 +27,9 @@ TextModel ReadVocabTxt(const std::string& lines, const JsonView& config);
 TextModel ReadEsmVocabulary(const std::string& lines, const PublishedTokens& tokens);
 
 // vocab.json and merges.txt: byte-level byte-pair encoding. `config` as above.
-TextModel ReadMergesTxt(const JsonView& vocabulary, const std::string& lines, const PublishedTokens& tokens,
-                        const JsonView& config);
+// `file` is the name of vocab.json.
+TextModel ReadMergesTxt(ModelLists vocabulary, const std::string& file, const std::string& lines,
+                        const PublishedTokens& tokens, const JsonView& config);
 
 // A SentencePiece model file, with SentencePiece's own ids and rules.
 TextModel ReadSentencePiece(const std::string& bytes);
@@ -36,8 +41,8 @@ TextModel ReadSentencePieceOfClass(const std::string& type, const SentencePieces
 
 // A SentencePiece model file whose pieces have their ids in vocab.json: Marian, M2M100 and speech_to_text. Decoding
 // uses only vocab.json.
-TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const JsonView& vocabulary,
-                                 const PublishedTokens& tokens, const JsonView& config);
+TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& read, const ModelLists& vocabulary,
+                                 const std::string& file, const PublishedTokens& tokens, const JsonView& config);
 
 // ByT5: without files, an id for each byte.
 TextModel ReadByteTokens(const PublishedTokens& tokens, const JsonView& config);
@@ -57,8 +62,7 @@ TextModel ReadCharacters(const JsonView& file, const JsonView& description);
 WholeRange RangeOfIds(size_t tokens);
 
 // Adds a piece that can be found in text. Each id has one piece; messages name the vocabulary.
-TextToken& AddPiece(const std::string& piece, const Json& id, WholeRange ids, const JsonView& vocabulary,
-                    TextModel* model);
+TextToken& AddPiece(std::string_view piece, uint32_t id, WholeRange ids, const JsonView& vocabulary, TextModel* model);
 
 // Lower-cases each character, without context.
 TextStep LowerCaseStep();

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <optional>
+#include <string_view>
 
 #include "runtime/text/models.h"
 #include "runtime/text/normalizer.h"
@@ -27,9 +29,32 @@ void Append(const T& value, Content* content) {
   content->insert(content->end(), bytes, bytes + sizeof(T));
 }
 
+template <typename T>
+void AppendAll(const std::vector<T>& values, Content* content) {
+  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  content->insert(content->end(), bytes, bytes + values.size() * sizeof(T));
+}
+
 bool Has(const std::vector<TextStep>& steps, StepKind kind) {
   return std::any_of(steps.begin(), steps.end(), [&](const TextStep& s) { return s.kind == kind; });
 }
+
+// The texts of the characters that a map changes; null for all others.
+class ChangedCharacters {
+ public:
+  // In ascending order.
+  void Add(uint32_t code, std::string&& to) {
+    texts_.push_back(std::move(to));
+    places_[code] = static_cast<uint32_t>(texts_.size());
+  }
+  const std::string* operator[](uint32_t code) const {
+    return places_[code] == 0 ? nullptr : &texts_[places_[code] - 1];
+  }
+
+ private:
+  std::vector<uint32_t> places_ = std::vector<uint32_t>(kCodePoints);  // 1 more than the index of the text; 0: none
+  std::vector<std::string> texts_;
+};
 
 class SectionWriter {
  public:
@@ -94,7 +119,7 @@ class SectionWriter {
       WriteMap(from);
       step.b = static_cast<uint32_t>(tables_[text::kRanges].size() / sizeof(text::MapRange)) - step.a;
     } else if (from.kind == StepKind::kCharsmapGraphemes || from.kind == StepKind::kCharsmapSentencePiece) {
-      for (const auto& [key, value] : charsmap_keys_) step.a = std::max(step.a, static_cast<uint32_t>(key.size()));
+      for (const std::string& key : charsmap_keys_) step.a = std::max(step.a, static_cast<uint32_t>(key.size()));
     } else if (from.pattern != nullptr) {
       const PatternTables::Place& place = patterns_.places[next_pattern_++];
       step.a = place.first;
@@ -123,20 +148,20 @@ class SectionWriter {
     }
     if (patterns.empty()) return;
     patterns_ = CompilePatterns(patterns);
-    for (uint32_t entry : patterns_.classes) Append(entry, &tables_[text::kCutClasses]);
-    for (uint16_t to : patterns_.transitions) Append(to, &tables_[text::kCutTransitions]);
+    AppendAll(patterns_.classes, &tables_[text::kCutClasses]);
+    AppendAll(patterns_.transitions, &tables_[text::kCutTransitions]);
   }
 
   // Writes the map as runs: removals, constant differences, alternating ones, and single strings.
   void WriteMap(const TextStep& step) {
-    std::vector<std::optional<std::string>> map(kCodePoints);  // nothing: unchanged
+    ChangedCharacters map;
     for (uint32_t code = 0; code < kCodePoints; ++code) {
       if ((code >= 0xd800 && code < 0xe000) ||
           ((step.flags & text::kMapHangul) != 0 && code >= 0xac00 && code <= 0xd7a3)) {
         continue;
       }
       std::string to = step.map(code);
-      if (to != Utf8(code)) map[code] = std::move(to);
+      if (to != Utf8(code)) map.Add(code, std::move(to));
     }
     const auto delta = [&](uint32_t code) -> std::optional<int32_t> {
       if (code >= kCodePoints || !map[code]) return std::nullopt;
@@ -236,55 +261,63 @@ class SectionWriter {
     const bool wide = std::any_of(model_.tokens.begin(), model_.tokens.end(), [](const TextToken& t) {
       return static_cast<double>(static_cast<float>(t.score)) != t.score;
     });
+    const size_t count = model_.tokens.size();
+    const bool unigrams = model_.kind == text::ModelKind::kUnigram;
     uint32_t longest = 0;
-    Append(uint32_t{0}, &tables_[text::kPieceOffsets]);
-    for (size_t id = 0; id < model_.tokens.size(); ++id) {
+    Content &bytes = tables_[text::kPieceText], &flags = tables_[text::kTokenFlags];
+    std::vector<uint32_t> offsets = {0};
+    std::vector<double> scores;
+    offsets.reserve(count + 1);
+    flags.reserve(count);
+    keys_.reserve(count);
+    for (size_t id = 0; id < count; ++id) {
       const TextToken& token = model_.tokens[id];
-      Content& bytes = tables_[text::kPieceText];
       bytes.insert(bytes.end(), token.piece.begin(), token.piece.end());
-      Append(static_cast<uint32_t>(bytes.size()), &tables_[text::kPieceOffsets]);
-      const int mask = id == model_.mask_id ? text::kTokenMask : 0;
-      Append(static_cast<uint8_t>(token.flags | mask), &tables_[text::kTokenFlags]);
-      const std::string key = KeyOf(token);
+      offsets.push_back(static_cast<uint32_t>(bytes.size()));
+      flags.push_back(static_cast<uint8_t>(token.flags | (id == model_.mask_id ? text::kTokenMask : 0)));
+      const std::string_view key = KeyOf(static_cast<uint32_t>(id));
       if (!key.empty()) {
-        keys_.emplace(key, static_cast<uint32_t>(id));
+        keys_.push_back({key, static_cast<uint32_t>(id)});
         longest = std::max(longest, static_cast<uint32_t>(key.size()));
       }
-      if (model_.kind != text::ModelKind::kUnigram) continue;
-      if (wide) {
-        Append(token.score, &tables_[text::kScores]);
-      } else {
-        Append(static_cast<float>(token.score), &tables_[text::kScores]);
-      }
+      if (unigrams) scores.push_back(token.score);
     }
-    if (wide && model_.kind == text::ModelKind::kUnigram) header_.model_flags |= text::kScores64;
+    AppendAll(offsets, &tables_[text::kPieceOffsets]);
+    if (wide) {
+      AppendAll(scores, &tables_[text::kScores]);
+    } else {
+      AppendAll(std::vector<float>(scores.begin(), scores.end()), &tables_[text::kScores]);
+    }
+    if (wide && unigrams) header_.model_flags |= text::kScores64;
     if (longest > text::kMaxPieceBytes) Fail("a piece has {} bytes, the limit is {}", longest, text::kMaxPieceBytes);
     header_.max_piece_bytes = longest;
-    for (uint32_t unit : BuildTrie(keys_)) Append(unit, &tables_[text::kVocabularyTrie]);
+    SortKeys(&keys_);
+    AppendAll(BuildSortedTrie(keys_), &tables_[text::kVocabularyTrie]);
   }
 
   // The key of a piece in the vocabulary's trie; nothing if texts cannot contain it.
-  std::string KeyOf(const TextToken& token) const {
-    if (!token.matches) return "";
-    std::string key = token.found.empty() ? token.piece : token.found;
-    if (model_.kind != text::ModelKind::kBpe) return key.find('\0') == std::string::npos ? key : "";
-    if (key.find('\xff') != std::string::npos) return "";
-    std::replace(key.begin(), key.end(), '\0', '\xff');  // as byte_pair.cc looks it up
-    return key;
+  std::string_view KeyOf(uint32_t id) {
+    const TextToken& token = model_.tokens[id];
+    if (!token.matches) return {};
+    const auto found = model_.found.find(id);
+    const std::string& key = found == model_.found.end() ? token.piece : found->second;
+    const bool zero = key.find('\0') != std::string::npos;
+    if (model_.kind != text::ModelKind::kBpe) return zero ? std::string_view() : key;
+    if (key.find('\xff') != std::string::npos) return {};
+    if (!zero) return key;
+    std::string& changed = zero_keys_.emplace_back(key);
+    std::replace(changed.begin(), changed.end(), '\0', '\xff');  // as byte_pair.cc looks it up
+    return changed;
   }
 
   void WriteMerges() {
-    uint32_t count = 0;
-    for (const std::vector<text::Merge>& ways : MergeLists(model_, keys_)) {
-      Append(count, &tables_[text::kMergeOffsets]);
-      for (const text::Merge& merge : ways) Append(merge, &tables_[text::kMerges]);
-      count += static_cast<uint32_t>(ways.size());
-    }
-    Append(count, &tables_[text::kMergeOffsets]);
+    const MergeTable merges = MergeLists(model_, keys_);
+    AppendAll(merges.offsets, &tables_[text::kMergeOffsets]);
+    AppendAll(merges.merges, &tables_[text::kMerges]);
   }
 
-  // Normalizes a string; `*peak` receives the largest intermediate size.
-  std::string Normalize(const std::string& string, uint32_t* peak) {
+  // Normalizes a string; `*peak` receives the largest intermediate size. The result is valid until the next call.
+  std::string_view Normalize(const std::string& string, uint32_t* peak) {
     const size_t capacity = (string.size() + 1) * text::kMaxExpansion;
     text::Buffer buffers[2];
     for (int i = 0; i < 2; ++i) {
@@ -298,7 +331,7 @@ class SectionWriter {
                         static_cast<uint32_t>(string.size())};
     text::View out;
     if (!text::Normalize(tokenizer_, in, buffers, &out, peak)) Fail("the normalizer makes texts too long");
-    return std::string(reinterpret_cast<const char*>(out.bytes), out.size);
+    return {reinterpret_cast<const char*>(out.bytes), out.size};
   }
 
   void Open() {
@@ -324,16 +357,17 @@ class SectionWriter {
     }
     const auto measure = [&](const std::string& string) {
       uint32_t peak = 0;
-      const std::string out = Normalize(string, &peak);
+      const std::string_view out = Normalize(string, &peak);
       double size = static_cast<double>(out.size());
       if (marks) size += 2.0 * static_cast<double>(std::count(out.begin(), out.end(), ' '));
       size = std::max(size, static_cast<double>(peak)) - static_cast<double>(prefix);
       most = std::max(most, size / static_cast<double>(string.size()));
     };
-    for (uint32_t code = 0; code < kCodePoints; ++code) {
+    // Without steps texts stay as they are.
+    for (uint32_t code = 0; code < kCodePoints && !model_.normalizer.empty(); ++code) {
       if (code < 0xd800 || code >= 0xe000) measure(Utf8(code));
     }
-    for (const auto& [key, value] : charsmap_keys_) measure(key);
+    for (const std::string& key : charsmap_keys_) measure(key);
     for (const TextStep& step : model_.normalizer) {
       if (step.kind == StepKind::kReplace) measure(step.first);
       if (step.kind == StepKind::kReplaceMatches) most = std::max(most, static_cast<double>(step.second.size()));
@@ -346,8 +380,17 @@ class SectionWriter {
 
   // Marks pieces whose text, as a word, is the piece without merging.
   void MarkWhole() {
-    std::vector<uint32_t> pairs;
+    // First in the order of the trie, whose neighbours are near each other in memory, then what it does not have.
+    std::vector<uint32_t> pairs, order;
+    std::vector<bool> has(model_.tokens.size());
+    for (const TrieKey& key : keys_) {
+      order.push_back(key.value);
+      has[key.value] = true;
+    }
     for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
+      if (!has[id]) order.push_back(id);
+    }
+    for (const uint32_t id : order) {
       const text::Bytes piece = tokenizer_.Piece(id);
       if (piece.size == 0) continue;
       text::Scratch scratch;
@@ -365,7 +408,7 @@ class SectionWriter {
   }
 
   void WriteAdded() {
-    Open();
+    tokenizer_.header.expansion = header_.expansion;  // all that has changed for the normalizer since Open
     std::map<std::string, uint32_t> raw, normalized;
     for (size_t i = 0; i < model_.added.size(); ++i) {
       const AddedToken& added = model_.added[i];
@@ -373,17 +416,21 @@ class SectionWriter {
       std::string content = added.content;
       if (added.normalized && !added.spelled) {
         uint32_t peak = 0;
-        content = Normalize(content, &peak);
+        content = Normalize(added.content, &peak);
       }
       if (content.empty()) continue;
       (added.normalized ? normalized : raw).emplace(content, static_cast<uint32_t>(i));
     }
-    for (uint32_t unit : BuildTrie(raw)) Append(unit, &tables_[text::kAddedRawTrie]);
-    for (uint32_t unit : BuildTrie(normalized)) Append(unit, &tables_[text::kAddedNormalizedTrie]);
+    AppendAll(BuildTrie(raw), &tables_[text::kAddedRawTrie]);
+    AppendAll(BuildTrie(normalized), &tables_[text::kAddedNormalizedTrie]);
   }
 
   std::vector<uint8_t> Assemble() {
-    std::vector<uint8_t> section((sizeof(text::Header) + 7) / 8 * 8);
+    size_t size = (sizeof(text::Header) + 7) / 8 * 8;
+    for (const Content& table : tables_) size += (table.size() + 7) / 8 * 8;
+    std::vector<uint8_t> section;
+    section.reserve(size);
+    section.resize((sizeof(text::Header) + 7) / 8 * 8);
     for (uint32_t i = 0; i < text::kTableCount; ++i) {
       header_.tables[i] = {static_cast<uint32_t>(section.size()), static_cast<uint32_t>(tables_[i].size())};
       section.insert(section.end(), tables_[i].begin(), tables_[i].end());
@@ -398,8 +445,9 @@ class SectionWriter {
   const TextModel& model_;
   text::Header header_ = {};
   Content tables_[text::kTableCount];
-  std::map<std::string, uint32_t> charsmap_keys_;
-  std::map<std::string, uint32_t> keys_;  // keys of the vocabulary's trie
+  std::vector<std::string> charsmap_keys_;
+  std::vector<TrieKey> keys_;          // keys of the vocabulary's trie, texts of model_ or zero_keys_
+  std::deque<std::string> zero_keys_;  // keys with another byte for 0
   PatternTables patterns_;
   size_t next_pattern_ = 0;
   std::vector<uint8_t> section_;  // tokenizer_ reads it

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <set>
 
 #include "tools/base/fail.h"
 
@@ -21,6 +20,7 @@ class Builder {
     model_.kind = read_.byte_pairs ? text::ModelKind::kBpe : text::ModelKind::kUnigram;
     model_.decoder = text::DecoderKind::kSentencePiece;
     model_.continuation = "";
+    model_.tokens.reserve(read_.pieces.size());
     for (const SentencePiece& piece : read_.pieces) AddPiece(piece);
     if (model_.unknown_id == text::kNoId) Fail("the SentencePiece model has no unknown token");
     model_.byte_ids = ByteIds(model_);
@@ -74,9 +74,10 @@ class Builder {
   // Any two pieces whose concatenation is a piece can be merged, the best score first.
   void AddMerges() {
     model_.flags = text::kCharacters | text::kFuseUnknown;
-    std::set<double, std::greater<double>> scores;
-    for (const TextToken& token : model_.tokens) scores.insert(token.score);
-    const std::vector<double> sorted(scores.begin(), scores.end());
+    std::vector<double> sorted;
+    for (const TextToken& token : model_.tokens) sorted.push_back(token.score);
+    std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
       const TextToken& token = model_.tokens[id];
       if (!token.matches) continue;

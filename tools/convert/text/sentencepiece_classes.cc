@@ -1,14 +1,18 @@
 // Reads SentencePiece model files as the classes of the original library do: each moves ids, cleans texts and adds
 // special tokens differently. Converts to the form of tokenizer.json as convert_slow_tokenizer.py does it.
 #include <algorithm>
+#include <optional>
+#include <string_view>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/language_codes.h"
 #include "tools/convert/text/published_tokens.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/sentence_pieces.h"
+#include "tools/convert/text/string_index.h"
+#include "tools/convert/text/trie_builder.h"
 #include "tools/convert/text/unicode.h"
 
 namespace fovea::tools {
@@ -155,36 +159,45 @@ class Builder {
 
   TextModel Run() {
     SetVocabulary();
+    ids_.emplace(vocabulary_.size(), TextOfPlace{this});
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) ids_->Add(id);
+    for (const std::string& piece : special_) {
+      added_.push_back({{"id", (*ids_)[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+    }
     for (const SentencePiece& piece : read_.pieces) {
       const bool control = piece.type == SentencePiece::kControl;
       if (!control && piece.type != SentencePiece::kUserDefined) continue;
-      const auto found = ids_.find(piece.piece);
-      if (found == ids_.end()) continue;
-      added_.push_back({{"id", found->second}, {"content", piece.piece}, {"special", control}, {"normalized", false}});
+      const uint32_t id = (*ids_)[piece.piece];
+      if (id == Index::kNone) continue;
+      added_.push_back({{"id", id}, {"content", piece.piece}, {"special", control}, {"normalized", false}});
     }
+    const ModelLists lists = MakeLists();
     const Json json = {{"model", Model()},
                        {"added_tokens", added_},
                        {"normalizer", Normalizer()},
                        {"pre_tokenizer", PreTokenizer()},
                        {"decoder", Decoder()}};
-    TextModel model = ReadTokenizerJson({json, file_});
+    TextModel model = ReadTokenizerJson({json, file_}, lists);
     tokens_.AddTo(rule_.tokens, &model);
     if (!SetLanguageTemplate(rule_.name, config_, tokens_, &model)) SetTemplate(rule_.single, rule_.pair, &model);
     return model;
   }
 
  private:
+  struct TextOfPlace {
+    const Builder* builder;
+    std::string_view operator()(uint32_t id) const { return builder->vocabulary_[id].first; }
+  };
+  using Index = StringIndex<TextOfPlace>;
+
   bool bytes() const { return rule_.ids == Ids::kLlama || rule_.ids == Ids::kGemma; }
   bool legacy() const { return config_["legacy"].Flag(true); }
   bool prefix() const { return config_["add_prefix_space"].Flag(true); }
 
-  void Add(const std::string& piece, double score) {
-    ids_.emplace(piece, static_cast<uint32_t>(vocabulary_.size()));
-    vocabulary_.emplace_back(piece, score);
-  }
-  void AddSpecial(const std::string& piece) {
-    Add(piece, 0);
-    added_.push_back({{"id", ids_[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+  void Add(const std::string& piece, double score) { vocabulary_.emplace_back(piece, score); }
+  void AddSpecial(const std::string& piece, double score = 0) {
+    special_.push_back(piece);
+    Add(piece, score);
   }
   void AddPieces(size_t first) {
     if (read_.pieces.size() < first) Fail("{}: has only {} pieces", file_, read_.pieces.size());
@@ -207,6 +220,7 @@ class Builder {
   }
 
   void SetVocabulary() {
+    vocabulary_.reserve(read_.pieces.size() + 1024);
     const auto is_unknown = [](const SentencePiece& piece) { return piece.type == SentencePiece::kUnknown; };
     const auto found = std::find_if(read_.pieces.begin(), read_.pieces.end(), is_unknown);
     if (found == read_.pieces.end()) Fail("{}: the SentencePiece model has no unknown token", file_);
@@ -267,55 +281,66 @@ class Builder {
     if (!sentence.empty()) AddSpecial(sentence);
     if (offset > 0) AddSpecial(tokens_.Named("mask_token", "<mask_2>"));
     for (uint32_t i = 2; i < offset; ++i) {
-      const std::string piece = fmt::format("<unk_{}>", i);
-      Add(piece, -100);
-      added_.push_back({{"id", ids_[piece]}, {"content", piece}, {"special", true}, {"normalized", false}});
+      AddSpecial(fmt::format("<unk_{}>", i), -100);
     }
     unknown_ += offset;
     AddPieces(2);
   }
 
   Json Model() const {
-    if (!read_.byte_pairs) {
-      Json list = Json::array();
-      for (const auto& [piece, score] : vocabulary_) list.push_back({piece, score});
-      return {{"type", "Unigram"}, {"unk_id", unknown_}, {"vocab", list}, {"byte_fallback", bytes()}};
+    if (!read_.byte_pairs) return {{"type", "Unigram"}, {"unk_id", unknown_}, {"byte_fallback", bytes()}};
+    return {
+        {"type", "BPE"}, {"fuse_unk", true}, {"byte_fallback", bytes()}, {"unk_token", vocabulary_.at(unknown_).first}};
+  }
+
+  ModelLists MakeLists() const {
+    ModelLists lists;
+    lists.vocabulary = read_.byte_pairs ? ModelLists::kIds : ModelLists::kScores;
+    lists.pieces.reserve(vocabulary_.size());
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      const auto& [piece, score] = vocabulary_[id];
+      if (!read_.byte_pairs || (*ids_)[piece] == id) lists.pieces.push_back({piece, id, score});
     }
-    Json list = Json::object();
-    for (const auto& [piece, id] : ids_) list[piece] = id;
-    return {{"type", "BPE"},
-            {"vocab", list},
-            {"merges", Merges()},
-            {"fuse_unk", true},
-            {"byte_fallback", bytes()},
-            {"unk_token", vocabulary_.at(unknown_).first}};
+    if (read_.byte_pairs) AddMerges(&lists);
+    return lists;
   }
 
   // All pairs of pieces whose concatenation is a piece, the best score first (generate_merges).
-  Json Merges() const {
+  void AddMerges(ModelLists* lists) const {
     struct Merge {
       double score;
       uint32_t left, right, place;
     };
-    std::vector<Merge> merges;
-    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
-      const auto& [piece, score] = vocabulary_[id];
-      for (size_t at = 1; at < piece.size(); ++at) {
-        if ((static_cast<uint8_t>(piece[at]) & 0xc0) == 0x80) continue;  // inside a character
-        const auto left = ids_.find(piece.substr(0, at));
-        if (left == ids_.end()) continue;
-        const auto right = ids_.find(piece.substr(at));
-        if (right != ids_.end()) merges.push_back({score, left->second, right->second, id});
+    std::vector<TrieKey> keys;
+    std::vector<uint32_t> next(vocabulary_.size(), Index::kNone);  // another id with the same piece
+    for (auto id = static_cast<uint32_t>(vocabulary_.size()); id-- > 0;) {
+      const std::string_view piece = vocabulary_[id].first;
+      const uint32_t first = (*ids_)[piece];
+      if (first == id) {
+        if (!piece.empty()) keys.push_back({piece, id});
+      } else {
+        next[id] = std::exchange(next[first], id);
       }
     }
+    SortKeys(&keys);
+    std::vector<Merge> merges;
+    ForEachKey(keys, [&](const TrieKey& piece, const std::vector<TrieKey>& prefixes) {
+      for (const TrieKey& left : prefixes) {
+        const uint32_t right = (*ids_)[piece.text.substr(left.text.size())];
+        for (uint32_t id = right == Index::kNone ? right : piece.value; id != Index::kNone; id = next[id]) {
+          merges.push_back({vocabulary_[id].second, left.value, right, id});
+        }
+      }
+    });
     std::sort(merges.begin(), merges.end(), [](const Merge& a, const Merge& b) {
       return std::tie(b.score, a.place, a.left, a.right) < std::tie(a.score, b.place, b.left, b.right);
     });
-    Json list = Json::array();
+    lists->has_merges = true;
+    lists->resolved.reserve(merges.size());
     for (const Merge& merge : merges) {
-      list.push_back({vocabulary_[merge.left].first, vocabulary_[merge.right].first});
+      const auto rank = static_cast<uint32_t>(lists->resolved.size());
+      lists->resolved.push_back({merge.left, merge.right, rank, (*ids_)[vocabulary_[merge.place].first]});
     }
-    return list;
   }
 
   Json Normalizer() const {
@@ -402,7 +427,8 @@ class Builder {
   const JsonView config_;
   const std::string file_;
   std::vector<std::pair<std::string, double>> vocabulary_;  // by id, with scores
-  std::unordered_map<std::string, uint32_t> ids_;
+  std::optional<Index> ids_;                                // the first id of each piece
+  std::vector<std::string> special_;                        // tokens that are added
   Json added_ = Json::array();
   uint32_t unknown_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <string_view>
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
@@ -14,7 +15,7 @@ namespace {
 // Reads one message field by field.
 class Message {
  public:
-  explicit Message(std::string bytes) : bytes_(std::move(bytes)) {}
+  explicit Message(std::string_view bytes) : bytes_(bytes) {}
 
   bool Next() {
     if (at_ == bytes_.size()) return false;
@@ -22,7 +23,7 @@ class Message {
     if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX) Fail("the SentencePiece model is damaged");
     field = static_cast<uint32_t>(tag >> 3);
     number = 0;
-    data.clear();
+    data = {};
     switch (tag & 7) {
       case 0:
         number = Varint();
@@ -51,7 +52,7 @@ class Message {
 
   uint32_t field = 0;
   uint64_t number = 0;
-  std::string data;
+  std::string_view data;
 
  private:
   uint64_t Varint() {
@@ -63,13 +64,13 @@ class Message {
     }
     Fail("the SentencePiece model is damaged");
   }
-  std::string Take(uint64_t size) {
+  std::string_view Take(uint64_t size) {
     if (size > bytes_.size() - at_) Fail("the SentencePiece model is truncated");
     at_ += size;
     return bytes_.substr(at_ - size, size);
   }
 
-  const std::string bytes_;
+  const std::string_view bytes_;
   size_t at_ = 0;
 };
 
@@ -85,7 +86,7 @@ class Reader {
   }
 
  private:
-  void ReadPiece(const std::string& bytes) {
+  void ReadPiece(std::string_view bytes) {
     SentencePiece read;
     for (Message piece(bytes); piece.Next();) {
       if (piece.field == 1) read.piece = piece.data;
@@ -98,7 +99,7 @@ class Reader {
     read_.pieces.push_back(std::move(read));
   }
 
-  void ReadTrainer(const std::string& bytes) {
+  void ReadTrainer(std::string_view bytes) {
     for (Message trainer(bytes); trainer.Next();) {
       if (trainer.field == 3 && trainer.number != 1 && trainer.number != 2) {
         Fail("a SentencePiece model that is neither unigram nor byte-pair encoding is not supported");
@@ -111,7 +112,7 @@ class Reader {
     }
   }
 
-  void ReadNormalizer(const std::string& bytes) {
+  void ReadNormalizer(std::string_view bytes) {
     for (Message normalizer(bytes); normalizer.Next();) {
       if (normalizer.field == 2) read_.charsmap = normalizer.data;
       if (normalizer.field == 3) read_.dummy_prefix = normalizer.number != 0;

@@ -2,15 +2,16 @@
 #include "tools/convert/text/tokenizer_json.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 
+#include "runtime/text/utf8.h"
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/convert/text/model_lists.h"
 #include "tools/convert/text/readers.h"
-#include "tools/convert/text/unicode.h"
 
 namespace fovea::tools {
 namespace {
@@ -18,20 +19,38 @@ namespace {
 // The double that the reference implementation reads from the score's decimal digits: its parser divides the rounded
 // digits by a power of ten, which may miss the nearest double by one place. Only ties between paths show it.
 double ReferenceScore(double score) {
-  const std::string text = fmt::format("{}", score);
-  const size_t point = text.find('.');
-  if (point == std::string::npos || text.find('e') != std::string::npos) return score;
-  const bool negative = text[0] == '-';
-  std::string digits = text.substr(negative ? 1 : 0);
-  digits.erase(digits.find('.'), 1);
-  const double value =
-      static_cast<double>(std::stoull(digits)) / std::pow(10.0, static_cast<double>(text.size() - point - 1));
-  return negative ? -value : value;
+  char text[64];
+  char* const end = fmt::format_to_n(text, sizeof(text), "{}", score).out;
+  uint64_t digits = 0;
+  const char* point = end;
+  for (const char* c = text; c != end; ++c) {
+    if (*c == 'e') return score;
+    if (*c == '.') point = c;
+    if (*c >= '0' && *c <= '9') digits = 10 * digits + static_cast<uint64_t>(*c - '0');
+  }
+  if (point == end) return score;
+  const double value = static_cast<double>(digits) / std::pow(10.0, static_cast<double>(end - point - 1));
+  return text[0] == '-' ? -value : value;
+}
+
+// The bytes that the printable characters of byte-level pieces stand for, by code point; -1: none.
+const std::array<int16_t, 0x144>& PrintedBytes() {
+  static const std::array<int16_t, 0x144> kBytes = [] {
+    std::array<int16_t, 0x144> bytes;
+    bytes.fill(-1);
+    uint32_t other = 256;
+    for (uint32_t b = 0; b < 256; ++b) {
+      const bool printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
+      bytes[printable ? b : other++] = static_cast<int16_t>(b);
+    }
+    return bytes;
+  }();
+  return kBytes;
 }
 
 class Reader {
  public:
-  explicit Reader(const JsonView& file) : file_(file), added_(file["added_tokens"]) {}
+  Reader(const JsonView& file, const ModelLists& lists) : file_(file), added_(file["added_tokens"]), lists_(lists) {}
 
   TextModel Run() {
     ReadModel(file_["model"]);
@@ -50,7 +69,22 @@ class Reader {
   }
 
  private:
-  void CountTokens(size_t pieces) { ids_ = RangeOfIds(pieces + (added_.IsNull() ? 0 : added_.List().size())); }
+  // The vocabulary's pieces, of which there must be a list of this kind.
+  const std::vector<ModelLists::Piece>& Pieces(const JsonView& vocabulary, bool scores) {
+    const bool none = lists_.vocabulary == ModelLists::kNone;
+    if (none && scores) vocabulary.List();
+    if (none && !scores) vocabulary.Object();
+    if (scores != (lists_.vocabulary == ModelLists::kScores)) {
+      Fail("{} must be {}", vocabulary.name(), scores ? "a list of pieces and scores" : "an object with ids");
+    }
+    const size_t tokens = lists_.pieces.size() + (added_.IsNull() ? 0 : added_.List().size());
+    ids_ = RangeOfIds(tokens);
+    model_.tokens.reserve(tokens);
+    int64_t most = -1;
+    for (const ModelLists::Piece& piece : lists_.pieces) most = std::max<int64_t>(most, piece.id);
+    if (!scores && most <= ids_.most) model_.tokens.resize(static_cast<size_t>(most + 1));
+    return lists_.pieces;
+  }
 
   void ReadModel(const JsonView& model) {
     std::string type = TypeOf(model);
@@ -69,9 +103,9 @@ class Reader {
   }
 
   // Older files do not name the type.
-  static std::string TypeByKeys(const JsonView& model) {
-    if (!model["merges"].IsNull()) return "BPE";
-    if (model["vocab"].json().is_array()) return "Unigram";
+  std::string TypeByKeys(const JsonView& model) const {
+    if (lists_.has_merges) return "BPE";
+    if (lists_.vocabulary == ModelLists::kScores) return "Unigram";
     return model["continuing_subword_prefix"].IsNull() ? "WordLevel" : "WordPiece";
   }
 
@@ -89,8 +123,9 @@ class Reader {
   void ReadWordPiece(const JsonView& model) {
     model_.kind = text::ModelKind::kWordPiece;
     const JsonView vocabulary = model["vocab"];
-    CountTokens(vocabulary.Object().size());
-    for (const auto& [piece, id] : vocabulary.json().items()) AddPiece(piece, id, ids_, vocabulary, &model_);
+    const std::vector<ModelLists::Piece>& pieces = Pieces(vocabulary, false);
+    lists_.MakeIndex(file_.name());  // no piece twice
+    for (const ModelLists::Piece& piece : pieces) AddPiece(piece.text, piece.id, ids_, vocabulary, &model_);
     model_.unknown_id = model_.IdOf(model["unk_token"].Bytes("[UNK]"));
     model_.continuation = model["continuing_subword_prefix"].Bytes("##");
     model_.max_word_chars = model["max_input_chars_per_word"].Number({}, 100);
@@ -100,15 +135,10 @@ class Reader {
     model_.kind = text::ModelKind::kUnigram;
     if (model["unk_id"].IsNull()) Fail("a Unigram model without unk_id is not supported");
     const JsonView vocabulary = model["vocab"];
-    CountTokens(vocabulary.List().size());
     double least = 0;
-    for (const Json& entry : vocabulary.json()) {
-      const auto id = static_cast<uint32_t>(model_.tokens.size());
-      if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
-        Fail("{}[{}] must be a piece and its score, not {}", vocabulary.name(), id, Shown(entry));
-      }
-      const double score = ReferenceScore(entry[1].get<double>());
-      model_.At(id) = {entry[0].get<std::string>(), score, 0, true};
+    for (const ModelLists::Piece& piece : Pieces(vocabulary, true)) {
+      const double score = ReferenceScore(piece.score);
+      model_.tokens.push_back({std::string(piece.text), score, 0, true});
       least = std::min(least, score);
     }
     model_.unknown_id = model["unk_id"].Number({0, static_cast<int64_t>(model_.tokens.size()) - 1});
@@ -126,15 +156,15 @@ class Reader {
     if (model["dropout"].Real({}, 0) != 0) Fail("dropout of a BPE model is not supported");
     if (model["ignore_merges"].Flag(false)) model_.flags |= text::kIgnoreMerges;
     const JsonView vocabulary = model["vocab"];
-    CountTokens(vocabulary.Object().size());
-    Ids ids(2 * vocabulary.json().size());
-    for (const auto& [piece, id] : vocabulary.json().items()) {
-      AddPiece(piece, id, ids_, vocabulary, &model_).piece = Spelled(piece);
-      ids.emplace(piece, id.get<uint32_t>());
+    const std::vector<ModelLists::Piece>& pieces = Pieces(vocabulary, false);
+    const ModelLists::Index places = lists_.MakeIndex(file_.name());
+    for (const ModelLists::Piece& piece : pieces) {
+      TextToken& token = AddPiece(piece.text, piece.id, ids_, vocabulary, &model_);
+      if (bytes_) token.piece = Spelled(piece.text);
     }
-    if (!model["unk_token"].IsNull()) model_.unknown_id = IdIn(ids, model["unk_token"].Bytes());
+    if (!model["unk_token"].IsNull()) model_.unknown_id = IdIn(places, model["unk_token"].Bytes());
     if (model["byte_fallback"].Flag(false)) model_.byte_ids = ByteIds(model_);
-    ReadMerges(model["merges"], ids);
+    ReadMerges(model["merges"], places);
   }
 
   // Whether there is a part of this type.
@@ -147,38 +177,26 @@ class Reader {
     return found;
   }
 
-  // The vocabulary's pieces; the file holds their text.
-  using Ids = std::unordered_map<std::string_view, uint32_t>;
-
-  static uint32_t IdIn(const Ids& ids, const std::string& piece) {
-    const auto found = ids.find(piece);
-    if (found == ids.end()) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
-    return found->second;
+  uint32_t IdIn(const ModelLists::Index& places, std::string_view piece) const {
+    const uint32_t place = places[piece];
+    if (place == ModelLists::Index::kNone) Fail("a merge names \"{}\", which is not in the vocabulary", piece);
+    return lists_.pieces[place].id;
   }
 
-  void ReadMerges(const JsonView& list, const Ids& ids) {
+  void ReadMerges(const JsonView& list, const ModelLists::Index& places) {
+    if (!lists_.has_merges) list.List();
     std::vector<TextMerge>& merges = model_.merges;
-    merges.reserve(list.List().size());
-    uint32_t rank = 0;
-    for (const Json& merge : list.List()) {
-      std::string left, right;
-      if (merge.is_string()) {
-        const auto& both = merge.get_ref<const std::string&>();
-        const size_t space = both.find(' ');
-        if (space == std::string::npos) Fail("merge \"{}\" is not a pair", both);
-        left = both.substr(0, space);
-        right = both.substr(space + 1);
-      } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-        left = merge[0];
-        right = merge[1];
-      } else {
-        Fail("{}[{}] must be a pair of pieces, not {}", list.name(), rank, Shown(merge));
+    merges = lists_.resolved;
+    merges.reserve(lists_.merges.size());
+    const std::string& prefix = model_.continuation;
+    std::string merged;
+    for (const ModelLists::Merge& merge : lists_.merges) {
+      const auto rank = static_cast<uint32_t>(merges.size());
+      if (merge.right.compare(0, prefix.size(), prefix) != 0) {
+        Fail("{}[{}]: \"{}\" does not begin with \"{}\"", list.name(), rank, merge.right, prefix);
       }
-      if (right.compare(0, model_.continuation.size(), model_.continuation) != 0) {
-        Fail("{}[{}]: \"{}\" does not begin with \"{}\"", list.name(), rank, right, model_.continuation);
-      }
-      const std::string merged = left + right.substr(model_.continuation.size());
-      merges.push_back({IdIn(ids, left), IdIn(ids, right), rank++, IdIn(ids, merged)});
+      merged.assign(merge.left).append(merge.right.substr(prefix.size()));
+      merges.push_back({IdIn(places, merge.left), IdIn(places, merge.right), rank, IdIn(places, merged)});
     }
     // By pair; for a repeated pair the last one counts.
     std::sort(merges.begin(), merges.end(), [](const TextMerge& a, const TextMerge& b) {
@@ -189,22 +207,16 @@ class Reader {
   }
 
   // The bytes encoded by the printable characters of a byte-level piece; other pieces are returned unchanged.
-  std::string Spelled(const std::string& piece) const {
-    if (!bytes_) return piece;
-    static const std::map<uint32_t, uint8_t> kBytes = [] {
-      std::map<uint32_t, uint8_t> bytes;
-      uint32_t other = 256;
-      for (uint32_t b = 0; b < 256; ++b) {
-        const bool printable = (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || b >= 0xae;
-        bytes[printable ? b : other++] = static_cast<uint8_t>(b);
-      }
-      return bytes;
-    }();
+  std::string Spelled(std::string_view piece) const {
     std::string result;
-    for (uint32_t code : CodePoints(piece)) {
-      const auto found = kBytes.find(code);
-      if (found == kBytes.end()) return piece;
-      result.push_back(static_cast<char>(found->second));
+    if (!bytes_) return result.assign(piece);
+    const std::array<int16_t, 0x144>& bytes = PrintedBytes();
+    for (size_t i = 0; i < piece.size();) {
+      const auto* const at = reinterpret_cast<const uint8_t*>(piece.data()) + i;
+      const text::Char c = text::ReadChar(at, piece.size() - i);
+      if (c.code >= bytes.size() || bytes[c.code] < 0) return std::string(piece);
+      result.push_back(static_cast<char>(bytes[c.code]));
+      i += c.size;
     }
     return result;
   }
@@ -234,6 +246,7 @@ class Reader {
   }
 
   const JsonView file_, added_;
+  const ModelLists& lists_;
   WholeRange ids_;      // range of the file's tokens
   bool bytes_ = false;  // byte-level byte-pair encoding
   TextModel model_;
@@ -246,14 +259,21 @@ WholeRange RangeOfIds(size_t tokens) {
   return {0, 2 * static_cast<int64_t>(tokens) + kGaps};
 }
 
-TextToken& AddPiece(const std::string& piece, const Json& id, WholeRange ids, const JsonView& vocabulary,
-                    TextModel* model) {
+TextToken& AddPiece(std::string_view piece, uint32_t id, WholeRange ids, const JsonView& vocabulary, TextModel* model) {
   const auto name = [&] { return fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece); };
-  TextToken& token = model->At(static_cast<uint32_t>(WholeNumber(id, name(), ids)));
+  if (id > ids.most) WholeNumber(id, name(), ids);
+  TextToken& token = model->At(id);
   if (token.matches) Fail("{} is that of \"{}\" as well", name(), token.piece);
-  return token = {piece, 0, 0, true};
+  token.piece.assign(piece);
+  token.matches = true;
+  return token;
 }
 
-TextModel ReadTokenizerJson(const JsonView& file) { return Reader(file).Run(); }
+TextModel ReadTokenizerJson(const JsonView& file) {
+  const ModelLists lists = ListsOf(file["model"]);
+  return Reader(file, lists).Run();
+}
+
+TextModel ReadTokenizerJson(const JsonView& file, const ModelLists& lists) { return Reader(file, lists).Run(); }
 
 }  // namespace fovea::tools

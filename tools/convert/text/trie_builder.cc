@@ -16,11 +16,10 @@ constexpr uint32_t kTries = 64;              // unused positions that a node tri
 
 class Builder {
  public:
-  using Entry = std::pair<std::string, uint32_t>;
-
-  explicit Builder(std::vector<Entry> entries) : entries_(std::move(entries)) {}
+  explicit Builder(const std::vector<TrieKey>& entries) : entries_(entries) {}
 
   std::vector<uint32_t> Run() {
+    for (std::vector<uint32_t>* list : {&units_, &next_, &previous_}) list->reserve(4 * entries_.size() + kBlock + 1);
     Grow();
     Take(0);
     units_[0] = 0;
@@ -28,24 +27,24 @@ class Builder {
       uint32_t place;
       size_t begin, end, depth;
     };
-    std::vector<Node> open = {{0, 0, entries_.size(), 0}};
+    std::vector<Node> open = {{0, 0, entries_.size(), 0}}, children;
+    std::vector<uint8_t> labels;
     while (!open.empty()) {
       const Node node = open.back();
       open.pop_back();
-      std::vector<Node> children;
-      std::vector<uint8_t> labels;
+      children.clear();
+      labels.clear();
       size_t begin = node.begin;
-      const bool leaf = entries_[begin].first.size() == node.depth;
+      const bool leaf = entries_[begin].text.size() == node.depth;
       if (leaf) {
         labels.push_back(0);
         children.push_back({0, begin, begin + 1, 0});
         ++begin;
       }
       while (begin < node.end) {
-        const uint8_t label = static_cast<uint8_t>(entries_[begin].first[node.depth]);
-        size_t end = begin;
-        while (end < node.end && static_cast<uint8_t>(entries_[end].first[node.depth]) == label) ++end;
-        labels.push_back(label);
+        const char label = entries_[begin].text[node.depth];
+        const size_t end = EndOf(label, node.depth, begin, node.end);
+        labels.push_back(static_cast<uint8_t>(label));
         children.push_back({0, begin, end, node.depth + 1});
         begin = end;
       }
@@ -57,7 +56,7 @@ class Builder {
         const uint32_t place = base ^ labels[i];
         Take(place);
         if (leaf && i == 0) {
-          units_[place] = kUnused | entries_[children[0].begin].second;
+          units_[place] = kUnused | entries_[children[0].begin].value;
         } else {
           units_[place] = labels[i];
           children[i].place = place;
@@ -69,6 +68,22 @@ class Builder {
   }
 
  private:
+  // The end of the entries from `begin` on that have this byte at a depth.
+  size_t EndOf(char label, size_t depth, size_t begin, size_t end) const {
+    // Steps that double, then halves: most runs are short, and those near the root are long.
+    size_t step = 1, last = begin;
+    while (last + step < end && entries_[last + step].text[depth] == label) {
+      last += step;
+      step *= 2;
+    }
+    end = std::min(end, last + step);
+    while (last + 1 < end) {
+      const size_t middle = last + (end - last) / 2;
+      (entries_[middle].text[depth] == label ? last : end) = middle;
+    }
+    return end;
+  }
+
   void Grow() {
     const auto begin = static_cast<uint32_t>(units_.size()), end = begin + kBlock;
     units_.resize(end, kUnused);
@@ -118,7 +133,7 @@ class Builder {
     return block | (place & 0xff);  // every offset to it can be encoded
   }
 
-  const std::vector<Entry> entries_;
+  const std::vector<TrieKey>& entries_;
   std::vector<uint32_t> units_;
   std::vector<bool> used_, base_used_;
   std::vector<uint32_t> next_, previous_;  // unused positions, ascending
@@ -131,7 +146,7 @@ class Lister {
   Lister(const text::Trie& trie, uint32_t longest)
       : trie_(trie), longest_(longest), left_(uint64_t{kShared} * trie.count) {}
 
-  std::map<std::string, uint32_t> Run() {
+  std::vector<std::string> Run() {
     List(0);
     return std::move(keys_);
   }
@@ -140,10 +155,12 @@ class Lister {
   void List(uint32_t node) {
     if (left_-- == 0) Fail("a character map is damaged: its trie has keys without end");
     uint32_t value = 0;
-    if (trie_.Value(node, &value)) keys_[key_] = value;
+    if (trie_.Value(node, &value)) keys_.push_back(key_);
+    if (node >= trie_.count) return;
+    const uint32_t base = node ^ text::Trie::Offset(trie_.units[node]);
     for (uint32_t byte = 1; byte < 256; ++byte) {
-      uint32_t child = node;
-      if (!trie_.Step(static_cast<uint8_t>(byte), &child)) continue;
+      const uint32_t child = base ^ byte;  // as Trie::Step has it
+      if (child >= trie_.count || (trie_.units[child] & 0x800000ffu) != byte) continue;
       if (key_.size() == longest_) Fail("a character map has keys of more than {} bytes", longest_);
       key_.push_back(static_cast<char>(byte));
       List(child);
@@ -157,23 +174,53 @@ class Lister {
   const uint32_t longest_;
   uint64_t left_;  // nodes that may still be visited
   std::string key_;
-  std::map<std::string, uint32_t> keys_;
+  std::vector<std::string> keys_;
 };
 
 }  // namespace
 
-std::vector<uint32_t> BuildTrie(const std::map<std::string, uint32_t>& keys) {
-  if (keys.empty()) return {};
-  for (const auto& [key, value] : keys) {
-    if (key.empty() || key.find('\0') != std::string::npos) Fail("a token is empty or holds a NUL byte");
-    if (value >= kUnused) Fail("an id is too large");
+void SortKeys(std::vector<TrieKey>* keys) {
+  // The first bytes as a number decide most comparisons without reading the texts.
+  struct Place {
+    uint64_t head;
+    TrieKey key;
+  };
+  std::vector<Place> places(keys->size());
+  for (size_t i = 0; i < places.size(); ++i) {
+    const std::string_view text = (*keys)[i].text;
+    uint64_t head = 0;
+    for (size_t k = 0; k < sizeof(head); ++k) head = head << 8 | (k < text.size() ? static_cast<uint8_t>(text[k]) : 0u);
+    places[i] = {head, (*keys)[i]};
   }
-  // std::map orders strings as bytes, as the builder needs them.
-  return Builder(std::vector<Builder::Entry>(keys.begin(), keys.end())).Run();
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    if (a.head != b.head) return a.head < b.head;
+    const int order = a.key.text.compare(b.key.text);
+    return order != 0 ? order < 0 : a.key.value < b.key.value;
+  });
+  const auto same = [](const Place& a, const Place& b) { return a.key.text == b.key.text; };
+  places.erase(std::unique(places.begin(), places.end(), same), places.end());
+  keys->resize(places.size());
+  for (size_t i = 0; i < places.size(); ++i) (*keys)[i] = places[i].key;
 }
 
-std::map<std::string, uint32_t> ListTrie(const text::Trie& trie, uint32_t longest) {
-  return Lister(trie, longest).Run();
+std::vector<uint32_t> BuildSortedTrie(const std::vector<TrieKey>& keys) {
+  if (keys.empty()) return {};
+  for (const TrieKey& key : keys) {
+    if (key.text.empty() || key.text.find('\0') != std::string_view::npos) {
+      Fail("a token is empty or holds a NUL byte");
+    }
+    if (key.value >= kUnused) Fail("an id is too large");
+  }
+  return Builder(keys).Run();
 }
+
+std::vector<uint32_t> BuildTrie(const std::map<std::string, uint32_t>& keys) {
+  // std::map orders strings as bytes, as the builder needs them.
+  std::vector<TrieKey> list;
+  for (const auto& [text, value] : keys) list.push_back({text, value});
+  return BuildSortedTrie(list);
+}
+
+std::vector<std::string> ListTrie(const text::Trie& trie, uint32_t longest) { return Lister(trie, longest).Run(); }
 
 }  // namespace fovea::tools
