@@ -1,4 +1,4 @@
-# What fovea does not take over from the program that it is built in, or from flags for everything: settings under which
+# Settings of the surrounding program, or flags for everything, that fovea does not take over: settings under which
 # its objects could not be joined, would need a C++ runtime or would be instrumented, and warnings that are for its
 # authors. A sanitizer of fovea's own build is FOVEA_SANITIZE. tests/hosts builds with each of these.
 set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)  # kernels are compiled for several processors and chosen at run time
@@ -8,7 +8,8 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set(CMAKE_COMPILE_WARNING_AS_ERROR OFF)
   list(APPEND FOVEA_HOST_FLAGS -w)
 endif()
-if(NOT PROJECT_IS_TOP_LEVEL OR "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "-flto|-fsanitize|-coverage|-fprofile|_ASSERTIONS|_GLIBCXX|_LIBCPP")
+set(of_all "-flto|-fsanitize|-coverage|-fprofile|_ASSERTIONS|_GLIBCXX|_LIBCPP")
+if(NOT PROJECT_IS_TOP_LEVEL OR "${CMAKE_C_FLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "${of_all}")
   foreach(flag IN ITEMS -fno-lto -fno-sanitize=all -fno-sanitize-coverage=edge,trace-pc-guard,trace-cmp,trace-pc
       -fno-profile-arcs -fno-test-coverage -fno-profile-generate -fno-profile-instr-generate -fno-coverage-mapping)
     string(MAKE_C_IDENTIFIER "FOVEA_HAS${flag}" known)

@@ -43,7 +43,7 @@ foreach(name IN ITEMS XNNPACK HIGHWAY PTHREADPOOL FXDIV UTF8PROC ZLIB)
 endforeach()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release)  # of this folder: a parent project without a type keeps none
+  set(CMAKE_BUILD_TYPE Release)  # in this folder: a parent project without a type keeps none
 endif()
 
 # If a preset enables it, library headers that tools and tests include everywhere are precompiled once per program.

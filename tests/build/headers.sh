@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every public header compiles alone, with the warnings that hosts turn into errors: as C99 to C23 and C++11 to C++23, and
-# the .hpp ones as C++17 to C++23 without exceptions and RTTI. Every struct that begins with struct_size has an initial value (FOVEA_<NAME>_INIT) in both languages.
+# Every public header compiles alone, with the warnings that hosts turn into errors: as C99 to C23 and C++11 to C++23,
+# and the .hpp ones as C++17 to C++23 without exceptions and RTTI. Every struct that begins with struct_size has an
+# initial value (FOVEA_<NAME>_INIT) in both languages.
 #   headers.sh INCLUDE_DIR CC CXX
 set -eu
 include=$1 cc=$2 cxx=$3

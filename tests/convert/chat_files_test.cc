@@ -1,4 +1,4 @@
-// The places of a model directory where a chat template can stand, and which of them the original library follows.
+// The places of a model directory where a chat template can be, and which of them the original library follows.
 #include "tools/convert/text/chat_files.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class ChatFiles : public testing::Test {
   void Write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
   void WriteJson(const std::string& name, const json& text) { Write(name, text.dump()); }
 
-  // The metadata by name, and what was said of them as one text.
+  // The metadata by name, and the findings and warnings as one text.
   Texts Found() {
     tools::Findings findings;
     Texts texts;
@@ -87,7 +87,7 @@ TEST_F(ChatFiles, TheFileIsFollowedBeforeTheConfiguration) {
   Write("chat_template.jinja", "file");
   EXPECT_EQ(Found()["chat_template"], "file");
   EXPECT_TRUE(Says("chat_template.jinja is followed; tokenizer_config.json has another template"));
-  // Nothing is said of copies.
+  // Copies are not reported.
   for (const char* name : {"tokenizer_config.json", "chat_template.json", "processor_config.json"}) {
     WriteJson(name, json{{"chat_template", "file"}});
   }

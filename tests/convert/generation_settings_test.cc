@@ -74,7 +74,7 @@ TEST_F(GenerationSettings, CountThePromptOfADecoder) {
   EXPECT_EQ(Entry(made, "generate.max_tokens"), "none");
   EXPECT_EQ(Entry(made, "generate.min_tokens"), "none");
   EXPECT_FALSE(Has(Found(made, Topic::kGeneration), "no limit of tokens"));
-  // The library's own default, which nobody chose.
+  // The library's own default.
   const Description usual = With(R"({"max_length": 20, "eos_token_id": 2})");
   EXPECT_EQ(Entry(usual, "generate.max_length"), "none");
   EXPECT_TRUE(Has(Found(usual, Topic::kGeneration), "no limit of tokens"));
@@ -165,7 +165,7 @@ TEST_F(GenerationSettings, ComeFromTheFileThatTheOriginalReads) {
   EXPECT_EQ(Entry(made, "generate.max_tokens"), "199");
   // Older directories.
   EXPECT_EQ(Entry(With("", config), "generate.beams"), "4");
-  // Tokens are taken from both, and it is said.
+  // Tokens are taken from both, with a finding.
   const Description token = With(R"({"decoder_start_token_id": 0})", config);
   EXPECT_EQ(Entry(token, "generate.stop_ids"), "1");
   EXPECT_TRUE(Has(Found(token, Topic::kGeneration), "generation_config.json has no eos_token_id"));

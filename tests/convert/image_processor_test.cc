@@ -8,7 +8,7 @@
 namespace fovea::tools {
 namespace {
 
-// What DescribeImageProcessor adds to a description.
+// The metadata that DescribeImageProcessor adds to a description.
 class ImageProcessor : public Architecture {
  protected:
   void SetUp() override {
@@ -203,7 +203,7 @@ TEST_F(ImageProcessor, DamagedFiles) {
     const bool nested = turn % 2 == 0;
     const Description made = nested ? Read("{\"image_processor\": " + changed + "}", "clip", "processor_config.json")
                                     : Read(changed, "clip");
-    // What was written is read back.
+    // The metadata read back.
     EXPECT_NO_THROW(FromMetadata([&](const std::string& key) -> const char* {
       const auto found = made.metadata_index.find(key);
       return found == made.metadata_index.end() ? nullptr : made.metadata[found->second].second.c_str();

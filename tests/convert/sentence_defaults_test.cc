@@ -1,4 +1,4 @@
-// What modules of sentence-transformers do where their configuration is silent.
+// Defaults of modules of sentence-transformers: their configuration is silent.
 #include <cmath>
 
 #include "tests/convert/architecture_support.h"

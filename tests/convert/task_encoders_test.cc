@@ -1,4 +1,4 @@
-// Encoders with matrices of several tasks or with experts, published with code of their own: Jina's over XLM-RoBERTa
+// Encoders with matrices of several tasks or with experts, published with custom code: Jina's over XLM-RoBERTa
 // and Nomic's, against transformers in double precision.
 #include <algorithm>
 
@@ -248,7 +248,7 @@ TEST_F(TaskEncoders, OneTaskIsMerged) {
   for (const std::string& layer : layers) merged[layer + ".weight"] = Parametrize(layer);
   const test::DenseTensors stored = tensors_;
   ExpectNear(StatesFor(""), model_.States(plain, ids_));
-  EXPECT_TRUE(HasFinding("--adapter TASK merges those of one: query, text-matching"));
+  EXPECT_TRUE(HasFinding("--adapter TASK merges the adapters of one task: query, text-matching"));
   EXPECT_TRUE(report_.warnings.empty());
   tensors_ = merged;
   const test::DenseTensors split = Split();

@@ -16,7 +16,7 @@ TEXT = "A library to read compressed audio files. It supports FLAC and Ogg Vorbi
 
 
 class Host:
-    """A CMake project in a folder of its own, with fovea in it."""
+    """A CMake project that contains fovea, in its folder."""
 
     def __init__(self, name, situation, folder, source, options):
         self.name, self.situation, self.folder, self.source = name, situation, folder, source
@@ -63,8 +63,8 @@ def main():
     work = build / "tests" / "hosts"
     work.mkdir(parents=True, exist_ok=True)
     model = work / "classifier.fovea"
-    subprocess.run([build / "fovea", "convert", source / "tools/train/package-section", "-o", model, "--weights", "int8",
-                    "--compare", "none"], check=True, capture_output=True)
+    convert = [build / "fovea", "convert", source / "tools/train/package-section", "-o", model]
+    subprocess.run([*convert, "--weights", "int8", "--compare", "none"], check=True, capture_output=True)
     example = build / "tests" / "tools" / "readme_example"
     expected = subprocess.run([example, model, TEXT], check=True, capture_output=True, text=True).stdout.split()[0]
     faults, skipped = 0, 0
@@ -81,9 +81,9 @@ def main():
         host = Host(name, situation, work / name, source, options)
         try:
             host.make()
-            said = host.run(host.binary(), model, TEXT).split()[0]
-            if said != expected:
-                raise RuntimeError(f"the text is of class {said}, not {expected}")
+            found = host.run(host.binary(), model, TEXT).split()[0]
+            if found != expected:
+                raise RuntimeError(f"the text is of class {found}, not {expected}")
             situation.get("check", lambda _: None)(host)
             print(f"{name}: {situation['what']}", flush=True)
             shutil.rmtree(host.folder)

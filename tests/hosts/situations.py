@@ -21,7 +21,7 @@ def lines_of(*command):
 def cache_is_the_parents(host):
     cache = (host.build / "CMakeCache.txt").read_text(encoding="utf-8")
     written = [line for line in cache.splitlines()
-               if re.match(r"(CMAKE_BUILD_TYPE:\w+=.|BUILD_SHARED_LIBS:|CMAKE_CXX_STANDARD:|CMAKE_\w*_LAUNCHER:)", line)]
+               if re.match(r"CMAKE_BUILD_TYPE:\w+=.|BUILD_SHARED_LIBS:|CMAKE_CXX_STANDARD:|CMAKE_\w*_LAUNCHER:", line)]
     if written:
         raise RuntimeError(f"fovea wrote into the cache of its parent: {written[0]}")
 
@@ -30,16 +30,17 @@ def names(file, *options):
     return {line.split()[-1] for line in lines_of("nm", *options, file).splitlines() if line.split()}
 
 
-def needs_no_cxx_runtime(host):
-    foreign = {name for name in names(host.build / "fovea/runtime/libfovea.a", "-u") if re.search(r"St|glibcxx|cxxabi|_ZN", name)}
-    if foreign:
-        raise RuntimeError(f"libfovea.a refers to a C++ runtime: {sorted(foreign)[:3]}")
+def refers_to_none_of(pattern, fault):
+    def check(host):
+        library = next(host.build.glob("**/runtime/libfovea.a"))
+        foreign = sorted(name for name in names(library, "-u") if re.search(pattern, name))
+        if foreign:
+            raise RuntimeError(f"libfovea.a {fault}: {foreign[:3]}")
+    return check
 
 
-def is_not_instrumented(host):
-    foreign = {name for name in names(host.build / "fovea/runtime/libfovea.a", "-u") if re.search(r"san_|gcov|profc|trace_pc", name)}
-    if foreign:
-        raise RuntimeError(f"libfovea.a is instrumented: {sorted(foreign)[:3]}")
+needs_no_cxx_runtime = refers_to_none_of(r"St|glibcxx|cxxabi|_ZN", "refers to a C++ runtime")
+is_not_instrumented = refers_to_none_of(r"san_|gcov|profc|trace_pc", "is instrumented")
 
 
 def shared_is_used(host):
@@ -47,19 +48,19 @@ def shared_is_used(host):
         raise RuntimeError("the program does not use the shared library")
 
 
-def says(word):
+def uses_kernels_of(word):
     def check(host):
-        said = host.run(host.binary("target")).strip()
-        if said != word:
-            raise RuntimeError(f"kernels of {said} are used, not of {word}")
+        found = host.run(host.binary("target")).strip()
+        if found != word:
+            raise RuntimeError(f"kernels of {found} are used, not of {word}")
     return check
 
 
 def copies_do_not_meet(host):
-    exported = {name for plugin in ("first", "second") for name in names(host.build / f"lib{plugin}.so", "-D", "--defined-only")
-                if name.startswith("fovea_")}
-    if exported:
-        raise RuntimeError(f"a plugin exports fovea's names: {sorted(exported)[:3]}")
+    for plugin in ("first", "second"):
+        exported = names(host.build / f"lib{plugin}.so", "-D", "--defined-only")
+        if any(name.startswith("fovea_") for name in exported):
+            raise RuntimeError(f"a plugin exports fovea's names: {sorted(exported)[:3]}")
     host.run(host.binary("loader"), host.build / "libfirst.so", host.build / "libsecond.so")
 
 
@@ -79,7 +80,8 @@ def path_with_spaces(host):
     return link
 
 
-TARGET = {"target.c": '#include <fovea/fovea.h>\n#include <stdio.h>\nint main(void) { puts(fovea_simd_target()); return 0; }\n'}
+TARGET = {"target.c": ("#include <fovea/fovea.h>\n#include <stdio.h>\n"
+                       "int main(void) { puts(fovea_simd_target()); return 0; }\n")}
 ADD_TARGET = "add_executable(target target.c)\ntarget_link_libraries(target PRIVATE fovea::fovea)"
 PLUGIN = ("#include <fovea/fovea.h>\nconst char* version_of_plugin(void);\n"
           "const char* version_of_plugin(void) { return fovea_version(); }\n")
@@ -127,7 +129,7 @@ SITUATIONS = {
     "hardened": {
         "what": "hardening of distributions: _GLIBCXX_ASSERTIONS, _FORTIFY_SOURCE, stack protectors",
         "parent": "add_compile_definitions(_GLIBCXX_ASSERTIONS _GLIBCXX_DEBUG)\n"
-                  "add_compile_options(-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection)",
+                  "add_compile_options(-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)",
         "check": needs_no_cxx_runtime},
     "hardened_flags": {
         "what": "the same in CXXFLAGS", "configure": [
@@ -152,7 +154,7 @@ SITUATIONS = {
     "v3": {
         "what": "-march=x86-64-v3, which has neither AES nor PCLMUL: kernels of AVX2",
         "configure": ["-DCMAKE_CXX_FLAGS=-march=x86-64-v3", "-DCMAKE_C_FLAGS=-march=x86-64-v3"],
-        "files": TARGET, "after": ADD_TARGET, "check": says("AVX2")},
+        "files": TARGET, "after": ADD_TARGET, "check": uses_kernels_of("AVX2")},
     "warnings": {
         "what": "the parent's warnings as errors", "parent": f"add_compile_options({' '.join(STRICT[:-1])} "
                 "$<$<COMPILE_LANGUAGE:C>:-Wno-old-style-cast>)\nset(CMAKE_COMPILE_WARNING_AS_ERROR ON)"},
@@ -169,8 +171,8 @@ SITUATIONS = {
         "what": "two plugins of one process, each with its own copy",
         "files": {"plugin.c": PLUGIN, "loader.c": LOADER},
         "after": "foreach(name IN ITEMS first second)\n  add_library(${name} SHARED plugin.c)\n"
-                 "  target_link_libraries(${name} PRIVATE fovea::fovea)\nendforeach()\nadd_executable(loader loader.c)\n"
-                 "target_link_libraries(loader PRIVATE ${CMAKE_DL_LIBS})",
+                 "  target_link_libraries(${name} PRIVATE fovea::fovea)\nendforeach()\n"
+                 "add_executable(loader loader.c)\ntarget_link_libraries(loader PRIVATE ${CMAKE_DL_LIBS})",
         "check": copies_do_not_meet},
     "archive": {
         "what": "FetchContent of a source archive", "source": archive,
@@ -180,7 +182,8 @@ SITUATIONS = {
     "makefiles": {
         "what": "Unix makefiles", "needs": ["make"], "generator": "Unix Makefiles"},
     "several_types": {
-        "what": "a generator of several build types", "generator": "Ninja Multi-Config", "config": ["--config", "Debug"]},
+        "what": "a generator of several build types", "generator": "Ninja Multi-Config",
+        "config": ["--config", "Debug"]},
     "other_linkers": {
         "what": "lld", "needs": ["ld.lld"], "parent": "add_link_options(-fuse-ld=lld)"},
 }

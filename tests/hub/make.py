@@ -25,7 +25,7 @@ BYTES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U32": 4, 
 STORAGE = {"F32": "FloatStorage", "F16": "HalfStorage", "BF16": "BFloat16Storage", "I64": "LongStorage",
            "I32": "IntStorage", "U8": "ByteStorage", "BOOL": "BoolStorage"}
 PACKED = ("weight", "qweight", "qzeros", "absmax", "weight_packed", "weight_zero_point")  # integers with any bits
-GROUP = 32  # of GPTQ's order of activations
+GROUP = 32  # inputs in GPTQ's order of activations
 NORMAL = [random.Random(20).gauss(0, 1) for _ in range(4099)]  # values are taken from here, in turn
 
 
@@ -50,7 +50,7 @@ def tensors_in(lines):
 def scale_of(name, shape):
     """(mean, standard deviation) that keep outputs of about 1."""
     low = name.lower()
-    if low.endswith(("scales", "scale", "scale_inv", "nested_absmax")):  # of numbers that were quantized
+    if low.endswith(("scales", "scale", "scale_inv", "nested_absmax")):  # factors of numbers that were quantized
         return 0.02, 0.001
     if len(shape) < 2:
         is_norm = ("norm" in low or ".ln" in low or "ln_" in low) and low.endswith(("weight", "gamma"))
@@ -230,7 +230,7 @@ def make(description, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     contents = {name: content_of(file) for name, file in description["files"].items()}
-    texts = {name: text for pattern, text in description.get("texts", {}).items()  # of tensors of bytes
+    texts = {name: text for pattern, text in description.get("texts", {}).items()  # for tensors of bytes
              for name, _, _ in tensors_in(["U8 1 " + pattern])}
     for name, lines in description["weights"].items():
         tensors = list(tensors_in(lines))

@@ -22,7 +22,7 @@ using tools::ModelLists;
 
 class ModelListsTest : public TokenizerFiles {};
 
-// The lists are those of the parsed file, and the rest of the file is as parsed.
+// The lists equal the parsed file's, and the rest of the file is as parsed.
 TEST_F(ModelListsTest, AsTheParsedFile) {
   for (const char* name :
        {"wordpiece-uncased", "added-tokens", "unigram-t5", "bpe-gpt2", "bpe-roberta", "spbpe-gemma"}) {

@@ -42,7 +42,7 @@ TEST(SeriesBins, NumbersOverTheirMeanMagnitude) {
   EXPECT_EQ(tokens.ids, (std::vector<int32_t>{7, 5, 6, 8, 1})) << "a bin begins with its lower boundary";
   EXPECT_EQ(tokens.dropped, 0u);
   for (int32_t token = 3; token < 10; ++token) EXPECT_EQ(kBins.ValueOf(token), static_cast<float>(token - 6));
-  EXPECT_EQ(kBins.ValueOf(0), -3) << "special tokens stand for the lowest number, as in the original";
+  EXPECT_EQ(kBins.ValueOf(0), -3) << "special tokens mean the lowest number, as in the original";
   EXPECT_EQ(SeriesBins(-3, 3, 10, 2, 8, -1).TokensOf({1, -1}).ids, (std::vector<int32_t>{7, 5}));
 }
 

@@ -81,7 +81,7 @@ TEST(PublishedSettings, LimitLengths) {
 
 TEST(PublishedSettings, DelayTheEnd) {
   const Ids plain = Tokens({{"eos_token_id", 176}, {"max_new_tokens", 12}});
-  // The end of texts becomes a token that comes after others.
+  // The end of texts becomes a token that follows other tokens.
   size_t at = 1;
   while (at + 1 < plain.size() && std::count(plain.begin(), plain.begin() + static_cast<long>(at), plain[at]) != 0)
     ++at;

@@ -7,7 +7,7 @@
 namespace fovea::tools {
 namespace {
 
-// Bytes of the text to which a replacement can look back: the longest pattern, which others may have shortened before.
+// Bytes of the text to which a replacement can look back: the longest pattern, which another may have shortened before.
 constexpr size_t kReach = 12;
 
 // Whether no pattern can match on both sides of `at`, which is a space. A pattern begins with a space, so one from the

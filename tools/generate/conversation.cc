@@ -31,8 +31,8 @@ bool Rewind(const Session& session, size_t rows) {
   return true;
 }
 
-// Whether the choice of tokens depends on all tokens of the text: the generator knows those that it has read since its
-// start, so the whole chat is read in each turn.
+// Whether the choice of tokens depends on all tokens of the text: the generator knows the tokens read since its start,
+// so the whole chat is read in each turn.
 bool LooksBack(const GenerationRequest& request) {
   const float repetition = request.sampling.repetition_penalty;
   return (repetition != 0 && repetition != 1) || request.sampling.presence_penalty != 0 || !request.rules.none();

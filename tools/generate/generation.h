@@ -34,7 +34,7 @@ struct GenerationRequest {
   bool keep_end = false;  // truncate prompts that do not fit at the beginning; else refuse them
   std::optional<uint32_t> cache_type;
   uint32_t max_tokens = 0;  // per text; 0: the model's default
-  uint32_t max_length = 0;  // of a decoder's text with its prompt, at most the context; 0: no limit
+  uint32_t max_length = 0;  // tokens of a decoder's text with its prompt, at most the context; 0: no limit
   bool alignments = false;  // attention map of the decoder (metadata "generate.alignment", or its first)
   fovea_sampling sampling = Sized<fovea_sampling>();
   bool stops = true;               // end at the model's end-of-text tokens

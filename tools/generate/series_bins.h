@@ -15,7 +15,7 @@ namespace fovea::tools {
 
 struct SeriesTokens {
   std::vector<int32_t> ids;
-  float scale = 1;     // of values; multiply what bins stand for by it
+  float scale = 1;     // the number of a bin is multiplied by it
   size_t dropped = 0;  // numbers before the longest context
 };
 
@@ -39,7 +39,7 @@ class SeriesBins {
 
   // The tokens of a series; missing numbers (NaN) at its beginning are left out, and fails for later ones.
   SeriesTokens TokensOf(const std::vector<float>& series) const;
-  // The number that a token stands for, before it is multiplied by the scale.
+  // The number of a token's bin, before it is multiplied by the scale.
   float ValueOf(int32_t token) const;
 
  private:

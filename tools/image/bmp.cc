@@ -190,7 +190,7 @@ class Bmp {
   Picture picture_;
   uint64_t offset_ = 0, header_end_ = 0;
   uint32_t bits_ = 0, compression_ = kPlain;
-  uint32_t entries_ = 0, entry_ = 4;  // of the palette: how many, and bytes of each
+  uint32_t entries_ = 0, entry_ = 4;  // number of colours of the palette, and bytes of each
   bool top_down_ = false;             // else the first row of the file is the lowest one
   std::array<uint32_t, 3> masks_{};
   std::vector<Colour> palette_;

@@ -134,7 +134,7 @@ Picture ParseWebp(const uint8_t* data, uint64_t size) {
     picture.height = static_cast<uint32_t>(height);
   }
   CheckPixels(picture.height, picture.width);
-  // What the first frame leaves free is black, as in Pillow.
+  // The area that the first frame does not cover is black, as in Pillow.
   picture.pixels.resize(uint64_t{3} * picture.width * picture.height);
   const uint32_t left = moving ? 2 * Little(frame.data, 3) : 0, top = moving ? 2 * Little(frame.data + 3, 3) : 0;
   Decode(first, length, left, top, picture);

@@ -14,7 +14,7 @@
 namespace fovea::tools {
 namespace {
 
-// The cells between whose scores a pixel lies, and how near it is to the second one.
+// The two cells whose scores a pixel is interpolated from, and the weight of the second one.
 struct Place {
   uint32_t first = 0, second = 0;
   float share = 0;

@@ -452,7 +452,7 @@ constexpr Named kFilters[] = {
     {"escape", [](const Value& v, A, Budget* b) { return v.markup ? v : Markup(Escaped(Printed(v, b)), b); }},
     {"first",
      [](const Value& v, A, Budget* b) {
-       if (v.Is(Kind::kIterator) && v.iterator().view.empty()) {  // the others stay
+       if (v.Is(Kind::kIterator) && v.iterator().view.empty()) {  // other iterators stay
          Iterator& left = v.iterator();
          return left.at < left.items.size() ? left.items[left.at++] : Undefined("item");
        }

@@ -88,7 +88,7 @@ Value Counted(const std::string& text, CallArguments* arguments) {
   return Int(count);
 }
 
-// At most so many parts come of split() and splitlines().
+// The largest number of parts that split() and splitlines() make.
 uint64_t CountSeparators(std::string_view text, const std::string* separator) {
   if (separator != nullptr && separator->size() > 1) return text.size() / separator->size();
   if (separator != nullptr && separator->size() == 1) {

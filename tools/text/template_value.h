@@ -59,7 +59,7 @@ enum class Kind : uint8_t {
   kMacro,
   kMethod,
   kFunction,
-  kIterator  // what map, select and others give, or a view of a dict
+  kIterator  // the result of map, select and similar filters, or a view of a dict
 };
 
 struct Value;

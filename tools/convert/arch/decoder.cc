@@ -94,7 +94,7 @@ class Settings {
   void SetPrefix() { Set("prefix", view_("prefix").Text("")); }
 
  private:
-  // GenerationConfig's own length, which old files wrote where nobody chose it.
+  // GenerationConfig's own length, which old files wrote as the default.
   static constexpr int kLibraryLength = 20;
 
   // A string or a list of them, as a JSON list.

@@ -1,4 +1,4 @@
-// What a conversion reports of the settings of generation: followed, without effect, or not supported.
+// The conversion's report of the settings of generation: followed, without effect, or not supported.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_GENERATION_REPORT_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_GENERATION_REPORT_H_
 
@@ -12,7 +12,7 @@ namespace fovea::tools {
 // decides about it.
 bool IsGenerationRule(const std::string& key);
 
-// Goes through all settings: a warning names those that are not applied, findings the others. `translates`: the model
+// Goes through all settings: a warning names settings that are not applied, findings the rest. `translates`: the model
 // has an encoder; `speech`: it reads sound.
 void ReportGeneration(const GenerationConfig& config, bool translates, bool speech, Description& description);
 

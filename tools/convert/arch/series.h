@@ -1,4 +1,4 @@
-// Models of tokens that stand for numbers of a series (Chronos).
+// Models whose tokens are numbers of a series (Chronos).
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_SERIES_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_SERIES_H_
 

@@ -148,7 +148,7 @@ class Translator {
     const GgufPlace* place = PlaceOf(name, &published);
     if (place == nullptr) {
       Fail(
-          "{}: tensor {} is not used by architecture {}, so the file is not what general.architecture says; "
+          "{}: tensor {} is not used by architecture {}, so general.architecture is not that of the file; "
           "convert the model's directory",
           file_->path(), name, architecture_.name);
     }

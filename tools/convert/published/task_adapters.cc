@@ -100,7 +100,7 @@ void MergeTaskAdapter(const Config& config, const std::string& task, Weights& we
   }
   findings.push_back(
       {Topic::kFiles, task.empty() ? fmt::format("matrices for tasks were not merged, as the original without a task; "
-                                                 "--adapter TASK merges those of one: {}",
+                                                 "--adapter TASK merges the adapters of one task: {}",
                                                  known)
                                    : fmt::format("matrices for task {} merged into {} layers", task, layers)});
 }

@@ -18,7 +18,7 @@ namespace fovea::tools {
 std::vector<std::pair<std::string, std::string>> ChatMetadataIn(const std::filesystem::path& model_dir,
                                                                 Findings* findings = nullptr);
 
-// Adds templates other than "default" as "chat_template.NAME", and says how each is chosen.
+// Adds templates other than "default" as "chat_template.NAME", and reports how each is chosen.
 void AddNamedTemplates(const std::vector<std::pair<std::string, std::string>>& named,
                        std::vector<std::pair<std::string, std::string>>* entries, Findings* findings);
 

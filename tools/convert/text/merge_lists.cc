@@ -79,7 +79,7 @@ class Lists {
     });
   }
 
-  // Whether the pairs of a token are those of all these left pieces, in the order of their ids.
+  // Whether the pairs of a token begin with exactly these left pieces, in the order of their ids.
   bool IsEvery(std::vector<uint32_t>* lefts, uint32_t id) {
     if (lefts->size() != Ways(id)) return false;
     std::sort(lefts->begin(), lefts->end());

@@ -17,7 +17,7 @@ struct MergeTable {
 };
 
 // If every pair of pieces that spells a token forms it, in the order of the left pieces' ids, a single record covers
-// all left pieces. `keys`: those of the vocabulary's trie, sorted.
+// all left pieces. `keys`: the sorted keys of the vocabulary's trie.
 MergeTable MergeLists(const TextModel& model, const std::vector<TrieKey>& keys);
 
 }  // namespace fovea::tools

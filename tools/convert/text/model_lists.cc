@@ -6,15 +6,16 @@
 #include "tools/base/fail.h"
 #include "tools/base/json_builder.h"
 #include "tools/base/mapped_file.h"
+#include "tools/convert/text/readers.h"
 
 namespace fovea::tools {
 namespace {
 
-// An id of the vocabulary; its range is checked where tokens are counted.
+// An id of the vocabulary; where the added tokens are known, its range is checked once more.
 uint32_t IdOf(const Json& id, const JsonView& vocabulary, const std::string& piece) {
   if (id.is_number_unsigned() && id.get<uint64_t>() <= UINT32_MAX) return id.get<uint32_t>();
-  const WholeRange all;
-  return static_cast<uint32_t>(WholeNumber(id, fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece), all));
+  const WholeRange range = RangeOfIds(vocabulary.json().size());
+  return static_cast<uint32_t>(WholeNumber(id, fmt::format("{}: the id of \"{}\"", vocabulary.name(), piece), range));
 }
 
 void AddIds(const JsonView& vocabulary, ModelLists* lists) {
@@ -52,7 +53,7 @@ void AddMerges(const JsonView& list, ModelLists* lists) {
   }
 }
 
-// Events of a parser: those of the lists become pieces and merges, all others a Json. Stops at a list of another form.
+// Events of a parser: lists become pieces and merges, the rest becomes a Json. Stops at a list of another form.
 class Divider {
  public:
   // `ids`: the whole file is an object with ids.

@@ -53,7 +53,7 @@ class ModelLists {
  private:
   std::vector<std::unique_ptr<char[]>> blocks_;
   size_t left_ = 0;  // unused bytes at the end of the last block
-  size_t size_ = 0;  // of the last block
+  size_t size_ = 0;  // bytes of the last block
 };
 
 // The lists of a model that has been parsed.

@@ -39,7 +39,7 @@ bool Has(const std::vector<TextStep>& steps, StepKind kind) {
   return std::any_of(steps.begin(), steps.end(), [&](const TextStep& s) { return s.kind == kind; });
 }
 
-// The texts of the characters that a map changes; null for all others.
+// The texts of the characters that a map changes; null for all other characters.
 class ChangedCharacters {
  public:
   // In ascending order.

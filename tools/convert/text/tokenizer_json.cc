@@ -33,7 +33,7 @@ double ReferenceScore(double score) {
   return text[0] == '-' ? -value : value;
 }
 
-// The bytes that the printable characters of byte-level pieces stand for, by code point; -1: none.
+// The byte that each printable character of byte-level pieces means, by code point; -1: none.
 const std::array<int16_t, 0x144>& PrintedBytes() {
   static const std::array<int16_t, 0x144> kBytes = [] {
     std::array<int16_t, 0x144> bytes;
