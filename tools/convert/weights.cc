@@ -64,22 +64,24 @@ void Weights::AddFile(const std::string& path, const std::string& prefix) {
   for (const auto& [stored_name, tensor] : file->tensors()) {
     const std::string name = prefix + stored_name;
     if (stored_.count(ModernName(name)) != 0) Fail("{}: tensor {} occurs twice", path, name);
-    AddTensor(name, tensor.shape, [&stored = tensor, file] {
+    const auto load = [&stored = tensor, file] {
       std::vector<float> values = ToFloats(stored);
       file->Forget(stored);
       return values;
-    });
-    raw_[ModernName(name)] = {&tensor, file};
+    };
+    AddTensor(name, tensor.shape, load,
+              {std::shared_ptr<const StoredTensor>(file, &tensor), [&stored = tensor, file] { file->Forget(stored); }});
   }
 }
 
 void Weights::AddTensor(const std::string& stored_name, const std::vector<uint64_t>& shape,
-                        std::function<std::vector<float>()> load) {
+                        std::function<std::vector<float>()> load, RawTensor raw) {
   const std::string name = ModernName(stored_name);
   uint64_t count = 1;
   for (const uint64_t dimension : shape) count *= dimension;
   AddMade(name, [name, shape, load = std::move(load)] { return MatrixOf(name, shape, load); });
   most_computed_ += kComputedPerStored * count;
+  if (raw.tensor != nullptr) raw_[name] = std::move(raw);
 }
 
 void Weights::AddMade(const std::string& name, std::function<Constant()> make) {

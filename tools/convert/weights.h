@@ -33,27 +33,30 @@ struct Constant {
   Shortest shortest = Shortest::kAny;
 };
 
-// A tensor of a safetensors file with its elements as stored, and the file, which keeps them in memory.
+// A tensor of a file with its elements as stored, row by row; holds the file open.
 struct RawTensor {
-  const StoredTensor* tensor = nullptr;
-  std::shared_ptr<const SafetensorsReader> file;
+  std::shared_ptr<const StoredTensor> tensor;
+  std::function<void()> forget = nullptr;  // lets the kernel drop its bytes from memory
 };
 
 class Weights {
  public:
   // The names in the file, with `prefix` in front.
   void AddFile(const std::string& path, const std::string& prefix = "");
-  // Adds a constant read from a file of another kind.
+  // Adds a constant read from a file of another kind; like a tensor of a file it raises the limit of what is computed.
   void AddStored(const std::string& name, const Constant& constant);
-  // A stored tensor of a safetensors file, regardless of its shape; none after DropPrefix has renamed it.
+  // A stored tensor, regardless of its shape; none if its file has its elements in another order, and none after
+  // DropPrefix has renamed it.
   RawTensor Raw(const std::string& name) const;
-  // Removes a stored tensor that other tensors were computed from, so that its name can be given to one of them.
-  void Drop(const std::string& name);
   // Adds a tensor of any file by its shape there, as AddFile does. `load` reads its values, row by row.
-  void AddTensor(const std::string& name, const std::vector<uint64_t>& shape, std::function<std::vector<float>()> load);
-  // Removes a stored tensor, to be added in another form; `Add` below is for what is computed from several.
+  void AddTensor(const std::string& name, const std::vector<uint64_t>& shape, std::function<std::vector<float>()> load,
+                 RawTensor raw = {});
+  // Removes a stored tensor, to be added in another form with AddMade, which leaves the limit of what is computed as it
+  // is; fails if there is none. `Add` below is for what is computed from several.
   std::function<Constant()> Take(const std::string& name);
   void AddMade(const std::string& name, std::function<Constant()> make);
+  // Removes a stored tensor if there is one: of parts that other tensors were computed from.
+  void Drop(const std::string& name);
   // Marks stored tensors whose names match as known to change no result: a buffer of the original, or one that the user
   // names.
   // A * in the pattern matches any characters. They are neither used nor reported as unused.

@@ -69,6 +69,9 @@ Part QuantizedModel::Find(const std::string& name) const { return {name, weights
 
 Part QuantizedModel::Get(const std::string& name, std::initializer_list<ElementType> types) const {
   const Part part = Find(name);
+  if (!part && weights_.Has(name)) {
+    Fail("tensor {} of a quantized layer is stored with its elements in another order; save it as safetensors", name);
+  }
   if (!part) Fail("no tensor {}, which a quantized layer needs", name);
   if (std::find(types.begin(), types.end(), part.type()) == types.end()) {
     std::string names;

@@ -35,7 +35,7 @@ struct Part {
   // The values. The kernel may drop the file's bytes from memory.
   std::vector<float> Floats() const;
   std::vector<int64_t> Integers() const;
-  void Forget() const { raw.file->Forget(*raw.tensor); }
+  void Forget() const { raw.forget(); }
 };
 
 // The scale of element (row, column) is at (row / block_rows, column / block_width) of a matrix of scales.

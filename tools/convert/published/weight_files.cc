@@ -136,8 +136,28 @@ void AddTensors(const std::string& path, const std::string& prefix, Weights& wei
   RefusePointer(path);
   if (EndsWith(path, ".safetensors")) return weights.AddFile(path, prefix);
   for (auto& [name, tensor] : ReadTensors(path, findings)) {
-    weights.AddTensor(prefix + name, tensor.shape, std::move(tensor.load));
+    weights.AddTensor(prefix + name, tensor.shape, std::move(tensor.load), std::move(tensor.raw));
   }
+}
+
+// Row by row and little-endian, so that its bytes are those of a tensor of safetensors.
+bool IsPlain(const TorchTensor& tensor) {
+  uint64_t step = 1;
+  for (size_t i = tensor.shape.size(); i-- > 0;) {
+    if (tensor.shape[i] != 1 && tensor.strides[i] != step) return false;
+    step *= tensor.shape[i];
+  }
+  return !tensor.swapped;
+}
+
+RawTensor RawOf(const StoredTensor& tensor, const std::shared_ptr<const SafetensorsReader>& file) {
+  return {std::shared_ptr<const StoredTensor>(file, &tensor), [&tensor, file] { file->Forget(tensor); }};
+}
+
+RawTensor RawOf(const TorchTensor& tensor, const std::shared_ptr<const TorchReader>& file) {
+  if (!IsPlain(tensor)) return {};
+  const StoredTensor stored = {tensor.type, tensor.shape, tensor.data, tensor.count() * ElementBytes(tensor.type)};
+  return {std::make_shared<const StoredTensor>(stored), [&tensor, file] { file->Forget(tensor); }};
 }
 
 }  // namespace
@@ -146,11 +166,12 @@ std::map<std::string, FileTensor> ReadTensors(const std::string& path, Findings&
   std::map<std::string, FileTensor> tensors;
   const auto add = [&tensors](const auto& file) {
     for (const auto& [name, tensor] : file->tensors()) {
-      tensors[name] = {tensor.shape, [&tensor = tensor, file] {
-                         std::vector<float> values = ToFloats(tensor);
-                         file->Forget(tensor);
-                         return values;
-                       }};
+      const auto load = [&tensor = tensor, file] {
+        std::vector<float> values = ToFloats(tensor);
+        file->Forget(tensor);
+        return values;
+      };
+      tensors[name] = {tensor.shape, load, RawOf(tensor, file)};
     }
   };
   if (EndsWith(path, ".safetensors")) {

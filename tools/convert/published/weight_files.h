@@ -21,6 +21,7 @@ void AddWeightFiles(const std::string& directory, const std::string& prefix, Wei
 struct FileTensor {
   std::vector<uint64_t> shape;
   std::function<std::vector<float>()> load;
+  RawTensor raw = {};  // none if the elements are not stored row by row
 };
 // The tensors of one file: safetensors, else of torch.save.
 std::map<std::string, FileTensor> ReadTensors(const std::string& path, Findings& findings);
