@@ -140,7 +140,7 @@ void AddTensors(const std::string& path, const std::string& prefix, Weights& wei
   }
 }
 
-// Row by row and little-endian, so that its bytes are those of a tensor of safetensors.
+// Row by row and little-endian, as the bytes of a tensor in safetensors.
 bool IsPlain(const TorchTensor& tensor) {
   uint64_t step = 1;
   for (size_t i = tensor.shape.size(); i-- > 0;) {
