@@ -1,4 +1,4 @@
-// Quantized layers in files of torch.save: their parts are read as those of safetensors.
+// Quantized layers in files of torch.save: their parts are read as parts of safetensors are.
 #include "tests/convert/quantized_support.h"
 #include "tests/support/torch_writer.h"
 #include "tools/convert/published/weight_files.h"
