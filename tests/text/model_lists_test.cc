@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -108,7 +109,8 @@ class DamagedFiles : public ModelListsTest {
     std::mt19937 random(seed);
     size_t accepted = 0, refused = 0;
     const std::string good = bytes;
-    for (uint32_t mutant = 0; mutant < (FewerCases() ? mutants / 7 : mutants); ++mutant) {
+    const uint32_t tried = FewerCases() ? std::max(mutants / 7, kFew) : mutants;
+    for (uint32_t mutant = 0; mutant < tried; ++mutant) {
       bytes = good;
       for (uint32_t left = 1 + random() % 3; left > 0 && !bytes.empty(); --left) Change(&bytes, &random);
       try {

@@ -215,7 +215,8 @@ bool WholeIn(const std::string& text, int64_t base, int64_t* number) {
   if (digits.empty() || isalnum(static_cast<unsigned char>(digits[0])) == 0) return false;
   char* end = nullptr;
   errno = 0;
-  *number = strtoll(((sign != 0 ? text.substr(0, 1) : "") + digits).c_str(), &end, static_cast<int>(base));
+  if (sign != 0) digits.insert(0, 1, text[0]);
+  *number = strtoll(digits.c_str(), &end, static_cast<int>(base));
   return *end == '\0' && errno == 0;
 }
 
