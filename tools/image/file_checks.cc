@@ -3,6 +3,7 @@
 
 #include <stb/stb_image.h>
 #include <string.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <string_view>
@@ -18,15 +19,6 @@ uint32_t Big(const uint8_t* at, int bytes) {
   uint32_t number = 0;
   for (int i = 0; i < bytes; ++i) number = number << 8 | at[i];
   return number;
-}
-
-uint32_t Crc(const uint8_t* data, uint64_t size) {
-  uint32_t crc = 0xffffffff;
-  for (uint64_t i = 0; i < size; ++i) {
-    crc ^= data[i];
-    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xedb88320 & (0 - (crc & 1)));
-  }
-  return ~crc;
 }
 
 // The text of a PNG's chunk is read up to this size.
@@ -103,7 +95,7 @@ uint32_t CheckPng(const uint8_t* data, uint64_t size) {
     const uint32_t length = Big(data + at, 4);
     if (length > size - at - 12) Fail("the file ends within the image");
     const uint8_t* type = data + at + 4;
-    if (Crc(type, uint64_t{length} + 4) != Big(type + 4 + length, 4)) Fail("a checksum is wrong");
+    if (crc32(0, type, length + 4) != Big(type + 4 + length, 4)) Fail("a checksum is wrong");
     const auto is = [&](const char* name) { return memcmp(type, name, 4) == 0; };
     if (is("eXIf")) {
       found = true;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 #include "tools/base/printable.h"
@@ -49,10 +50,6 @@ const Processor kProcessors[] = {
     {"ViT", Fit::kStretch, {224, 224}, Filter::kBilinear, {}, kHalf, kHalf},
     {"ViTHybrid", Fit::kShortest, {224, 224}, Filter::kBicubic, {224, 224}, kClipMean, kClipDeviation},
 };
-
-bool EndsWith(const std::string& text, const std::string& end) {
-  return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 // CLIPImageProcessor, its variants for libraries (CLIPImageProcessorFast, CLIPImageProcessorPil) and the older
 // CLIPFeatureExtractor are one.
