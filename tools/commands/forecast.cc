@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -43,12 +42,10 @@ struct Step {
 std::vector<Step> StepsOf(const Forecast& forecast, const std::vector<double>& quantiles) {
   std::vector<Step> steps(forecast.samples[0].size());
   for (size_t i = 0; i < steps.size(); ++i) {
-    std::vector<float> sorted;
     for (const std::vector<float>& sample : forecast.samples) {
-      sorted.push_back(sample[i]);
       steps[i].mean += static_cast<double>(sample[i]) / static_cast<double>(forecast.samples.size());
     }
-    std::sort(sorted.begin(), sorted.end());
+    const std::vector<float> sorted = SortedStep(forecast, i);
     for (const double quantile : quantiles) steps[i].quantiles.push_back(QuantileOf(sorted, quantile));
   }
   return steps;

@@ -7,16 +7,13 @@
 #include "tools/model/interrupt.h"
 
 namespace fovea::tools {
-namespace {
 
-std::vector<float> Column(const std::vector<std::vector<float>>& samples, size_t step) {
+std::vector<float> SortedStep(const Forecast& forecast, size_t step) {
   std::vector<float> values;
-  for (const std::vector<float>& sample : samples) values.push_back(sample[step]);
+  for (const std::vector<float>& sample : forecast.samples) values.push_back(sample[step]);
   std::sort(values.begin(), values.end());
   return values;
 }
-
-}  // namespace
 
 float QuantileOf(const std::vector<float>& sorted, double quantile) {
   const double place = quantile * static_cast<double>(sorted.size() - 1);
@@ -55,7 +52,7 @@ Forecast ForecastSeries(const Model& model, const SeriesBins& bins, std::vector<
       }
     }
     for (size_t step = 0; step < shortest; ++step) {
-      series.push_back(QuantileOf(Column(forecast.samples, made + step), 0.5));
+      series.push_back(QuantileOf(SortedStep(forecast, made + step), 0.5));
     }
   }
   return forecast;

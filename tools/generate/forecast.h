@@ -30,6 +30,9 @@ struct Forecast {
 Forecast ForecastSeries(const Model& model, const SeriesBins& bins, std::vector<float> series,
                         const ForecastRequest& request);
 
+// The numbers of all samples at a step, sorted.
+std::vector<float> SortedStep(const Forecast& forecast, size_t step);
+
 // Between the two nearest of sorted values where no value is exactly at that place (as numpy and torch by default).
 float QuantileOf(const std::vector<float>& sorted, double quantile);
 

@@ -151,8 +151,9 @@ GenerationConfig::GenerationConfig(const Checkpoint& checkpoint) : config_(check
   if (checkpoint.directory.empty()) return;
   const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
   if (!fs::exists(path)) return;
-  own_.emplace(path);
   json_ = ReadJson(path);
+  if (!json_.is_object()) Fail("{}: not a JSON object", path);
+  own_.emplace(json_, path);
   of_model_ = own_->Get("_from_model_config") == true;
 }
 

@@ -25,9 +25,10 @@ class StringIndex {
   // Adds the string of a value; returns the value that has this string already, else kNone.
   uint32_t Add(uint32_t value) {
     const std::string_view text = text_(value);
-    Slot& slot = slots_[Find(text, Hash(text))];
+    const uint32_t hash = Hash(text);
+    Slot& slot = slots_[Find(text, hash)];
     if (slot.value != kNone) return slot.value;
-    slot = {Hash(text), value};
+    slot = {hash, value};
     return kNone;
   }
   // The value of a string; kNone if it was not added.
