@@ -153,7 +153,7 @@ class Renderer {
     variable.refers = true;
     variable.held = loop;
     for (loop->at = 0; loop->at < loop->items.size(); ++loop->at) {
-      budget()->Spend();
+      budget()->Spend(8);  // a scope and its names
       Scope inner(scope);
       inner.Set("loop", variable);
       Assign(s.target, loop->items[loop->at], &inner);
