@@ -35,8 +35,8 @@ static int fail(const char* what, const char* why) {
 }
 
 /* Memory of the port, with a check of its alignment. */
-static void* get_memory(void* context, uint64_t size) {
-  void* memory = fovea_port_memory(context, size);
+static void* get_memory(void* context, uint64_t size, uint32_t block) {
+  void* memory = fovea_port_memory(context, size, block);
   if ((uintptr_t)memory % 64 == 0) return memory;
   fail("memory", "not aligned to 64 bytes");
   return NULL;
@@ -94,9 +94,9 @@ static fovea_status run(const fovea_model* model, fovea_port_threads* threads, u
   }
   fovea_status status = fovea_session_size(model, &options, &memory, error);
   if (status != FOVEA_OK) return status;
-  if (memory.fixed_size > 0) memory.fixed = get_memory(NULL, memory.fixed_size);
-  if (memory.state_size > 0) memory.state = get_memory(NULL, memory.state_size);
-  if (memory.scratch_size > 0) memory.scratch = get_memory(NULL, memory.scratch_size);
+  if (memory.fixed_size > 0) memory.fixed = get_memory(NULL, memory.fixed_size, FOVEA_BLOCK_FIXED);
+  if (memory.state_size > 0) memory.state = get_memory(NULL, memory.state_size, FOVEA_BLOCK_STATE);
+  if (memory.scratch_size > 0) memory.scratch = get_memory(NULL, memory.scratch_size, FOVEA_BLOCK_SCRATCH);
   status = fovea_session_init(model, &options, &memory, &session, error);
   if (status == FOVEA_OK) status = fovea_inputs_write(session, model, 0, TEXT_ROWS, &rows, error);
   if (status == FOVEA_OK) status = fovea_session_run(session, error);
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   const char* failure = fovea_port_open(argc > 1 ? argv[1] : "", &blob);
   if (failure != NULL) return fail("blob", failure);
   if (fovea_model_size(blob.data, blob.size, NULL, &needed, &error) != FOVEA_OK) return fail("blob", error.text);
-  void* memory = get_memory(NULL, needed);
+  void* memory = get_memory(NULL, needed, FOVEA_BLOCK_SCRATCH);
   if (fovea_model_init(blob.data, blob.size, NULL, memory, needed, &model, &error) != FOVEA_OK) {
     return fail("model", error.text);
   }

@@ -17,8 +17,8 @@ extern "C" {
 
 /* ---- Memory ---- */
 
-/* A fovea_memory: `size` bytes, alignment 64, or NULL. `context` is ignored. */
-void* fovea_port_memory(void* context, uint64_t size);
+/* A fovea_memory: `size` bytes, alignment 64, or NULL. `context` and `block` are ignored. */
+void* fovea_port_memory(void* context, uint64_t size, uint32_t block);
 /* Frees a block of fovea_port_memory; NULL is allowed. Does nothing where memory is static. */
 void fovea_port_free(void* memory);
 

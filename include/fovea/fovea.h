@@ -7,6 +7,7 @@
 #include "fovea/generate.h"
 #include "fovea/memory.h"
 #include "fovea/model.h"
+#include "fovea/result.h"
 #include "fovea/runner.h"
 #include "fovea/session.h"
 #include "fovea/status.h"

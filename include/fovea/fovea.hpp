@@ -20,8 +20,8 @@
 
 #include <string_view>
 
+#include "fovea/base.hpp"
 #include "fovea/fovea.h"
-#include "fovea/result.hpp"
 
 namespace fovea {
 inline namespace FOVEA_CPP {
@@ -85,6 +85,12 @@ class Model {
   }
   Result<std::uint32_t> find_step(std::uint32_t program, const char* name) const {
     return found([&](std::uint32_t* to) { return fovea_program_find_step(get(), program, name, to); });
+  }
+  /* How the results of a program are read (fovea/result.h); `output`: one to read as an embedding. */
+  Result<fovea_result_info> result(std::uint32_t program = 0, const char* output = nullptr) const {
+    return detail::value_of(fovea_initial<fovea_result_info>(), [&](fovea_result_info* to, fovea_error* error) {
+      return fovea_result_get_info(get(), program, output, to, error);
+    });
   }
   /* NULL if the blob has no such key. */
   const char* find_metadata(const char* key) const { return fovea_model_find_metadata(get(), key); }
@@ -323,6 +329,12 @@ class Session {
       return fovea_session_advance(get(), phases, left, error);
     });
   }
+  /* The same within a number of ticks of options.clock. */
+  Result<std::uint32_t> advance_for(std::uint64_t ticks) {
+    return detail::value_of(std::uint32_t{0}, [&](std::uint32_t* left, fovea_error* error) {
+      return fovea_session_advance_for(get(), ticks, left, error);
+    });
+  }
   void cancel() { fovea_session_cancel(get()); }
   void clear_cancel() { fovea_session_clear_cancel(get()); }
   Status reset() {
@@ -341,6 +353,19 @@ class Session {
     return Matrix<const T>::of(detail::value_of(fovea_view{}, [&](fovea_view* view, fovea_error* error) {
       return fovea_session_find_output(get(), name, view, error);
     }));
+  }
+  /* fovea/result.h: texts, or tokens for tags and words. */
+  Result<std::uint32_t> result_count(const fovea_result_info& info) const {
+    return detail::value_of(std::uint32_t{0}, [&](std::uint32_t* count, fovea_error* error) {
+      return fovea_result_get_count(get(), &info, count, error);
+    });
+  }
+  /* Result `first` and as many after it as `out` has room for: info.width numbers each. */
+  Status read(const fovea_result_info& info, std::uint32_t first, Span<float> out) const {
+    const std::size_t count = info.width == 0 ? 0 : out.size() / info.width;
+    return Status::of([&](fovea_error* error) {
+      return fovea_result_read(get(), &info, first, detail::count_of(count), out.data(), out.size(), error);
+    });
   }
   /* The offsets of a space's segments: one more than segments. */
   Result<Span<const std::uint32_t>> segments(std::uint32_t space) const {

@@ -23,8 +23,8 @@
  *
  * The metadata of the blob names the decoder's values and special tokens; options override it.
  *
- *   generate.encode        the encoder's program, "encode" where absent; for callers, the library does not read it
- *   generate.decode        the decoder's program, "decode" where absent; likewise
+ *   generate.encode        the encoder's program, "encode" where absent (fovea_generate_find_programs)
+ *   generate.decode        the decoder's program, "decode" where absent
  *   generate.token         the decoder's input for the last token of each text, or its new tokens
  *   generate.scores        the decoder's output with a score for each token
  *   generate.link.<input>  the encoder's output that this input of the decoder reads, or begins with if it is carried
@@ -147,6 +147,14 @@ typedef struct fovea_generate_options {
 } fovea_generate_options;
 #define FOVEA_GENERATE_OPTIONS_INIT FOVEA_INIT(fovea_generate_options)
 
+/* Returns in *decode the program that generates text, and in *encode the one whose outputs it reads (FOVEA_NONE if
+ * there is none): metadata generate.decode and generate.encode, else the programs "decode" and "encode". `encode` may
+ * be NULL. Statuses:
+ *   FOVEA_E_HANDLE, FOVEA_E_NULL
+ *   FOVEA_E_NAME   the model has no program that generates text (an encoder, for instance) */
+FOVEA_API fovea_status fovea_generate_find_programs(const fovea_model* model, uint32_t* decode, uint32_t* encode,
+                                                    fovea_error* error);
+
 /* Returns the inputs of a decoder that the metadata links to an encoder and that are not carried, which
  * fovea_session_options.linked of the decode session must name. Writes up to `capacity` of them, in the order of the
  * metadata, and their number to *count. Statuses:
@@ -210,6 +218,14 @@ FOVEA_API fovea_status fovea_generate_set_prompts(fovea_generator* generator, co
                                                   const uint32_t* lengths, uint32_t count, uint32_t keep,
                                                   fovea_error* error);
 
+/* Why a text ended. A stop string ends a text for the caller, who searches for it (fovea/stop.h). */
+typedef enum fovea_end {
+  FOVEA_END_NOT = 0,   /* It has not. */
+  FOVEA_END_STOP = 1,  /* By a stop token; a beam search: by its hypotheses. */
+  FOVEA_END_LIMIT = 2, /* At max_tokens. */
+  FOVEA_END_FULL = 3   /* The session has no room for its next row. */
+} fovea_end;
+
 /* Result of a step. Arrays have an entry for each text and are valid until the next call. In a beam search tokens and
  * scores are the last token and the sum of log-probabilities of the best live beam, and -1 and 0 for a text whose
  * search has ended: fovea_generate_get_hypothesis returns its results. */
@@ -226,6 +242,7 @@ typedef struct fovea_generated {
   const int32_t* top_tokens; /* [texts, top_count], likeliest first; -1 where fewer have a score. */
   const float* top_logprobs; /* [texts, top_count] */
   uint32_t top_count;        /* fovea_sampling.top_logprobs */
+  const uint8_t* ends;       /* Why each text ended: fovea_end. */
 } fovea_generated;
 #define FOVEA_GENERATED_INIT FOVEA_INIT(fovea_generated)
 

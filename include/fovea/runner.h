@@ -16,6 +16,9 @@
  * arrived. Such a run leaves the session's state as it was. A second call of an index does nothing, nor does a call
  * that reaches a session after the runner has returned; fovea_attention_run must not get such calls. A runner that
  * loses a task while a barrier waits for it hangs in that barrier: only the caller can limit that wait.
+ *
+ * So a runner reports that it failed (its threads are gone, its queue is full) by returning without having called
+ * every index: the run ends with FOVEA_E_RUNNER, and the caller knows the reason.
  */
 #ifndef FOVEA_RUNNER_H_
 #define FOVEA_RUNNER_H_

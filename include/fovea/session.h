@@ -43,8 +43,8 @@ typedef struct fovea_session_options {
   uint32_t workers;   /* 0: 1. At most 64. */
   uint32_t tile_rows; /* Rows carried through a phase at a time; 0: up to 128, less for wide models. At most 1024. */
 
-  /* Limits. A space without a limit gets 1 row if it has no parent; else `rows` below, or FOVEA_E_OPTION if the program
-   * needs it. */
+  /* Limits. A space without a limit gets `texts` rows (below) if it has no parent, else `rows`; FOVEA_E_OPTION if the
+   * program needs it and these are 0. */
   uint32_t limit_count;
   const fovea_limit* limits;
 
@@ -71,6 +71,9 @@ typedef struct fovea_session_options {
   uint32_t cached_texts;      /* Number of sequences; 0: as many as a run can have segments. At most 2^20. */
   uint32_t rewind_rows;       /* Number of last rows that can be rewound although a window drops older rows. */
   const uint32_t* cache_type; /* Rows are stored as this fovea_type, F32, F16, BF16 or I8; NULL: the program's type. */
+
+  /* Limits, continued. With both a batch needs no names of spaces: `texts` texts of `rows` tokens in all. */
+  uint64_t texts; /* The limit of every input space without a parent that is not in `limits`; 0: 1. */
 } fovea_session_options;
 #define FOVEA_SESSION_OPTIONS_INIT FOVEA_INIT(fovea_session_options)
 
@@ -218,6 +221,12 @@ FOVEA_API fovea_status fovea_session_begin(fovea_session* session, fovea_error* 
  * of fovea_session_run. */
 FOVEA_API fovea_status fovea_session_advance(fovea_session* session, uint32_t phases, uint32_t* left,
                                              fovea_error* error);
+
+/* Runs phases until `ticks` of options.clock have passed, at least one, and sets *left as fovea_session_advance does,
+ * with its statuses. A phase that has begun is finished: more time passes by up to the longest phase.
+ * FOVEA_E_OPTION: the session has no clock. */
+FOVEA_API fovea_status fovea_session_advance_for(fovea_session* session, uint64_t ticks, uint32_t* left,
+                                                 fovea_error* error);
 
 /* Cancels the run in progress at its next tile, or the next run if there is none: a request just before the run, or
  * between two steps of a generation, is not lost. It remains until fovea_session_advance, fovea_session_run or

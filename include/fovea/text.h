@@ -238,6 +238,16 @@ FOVEA_API fovea_status fovea_text_get_token(const fovea_model* model, int32_t id
 FOVEA_API fovea_status fovea_text_find_token(const fovea_model* model, const char* piece, uint32_t size, int32_t* id,
                                              fovea_error* error);
 
+/* ---- Prompts: words in front of each text that a model was trained with, by the kind of text. ---- */
+
+/* Returns in *prompt the prompt of this name ("query", "document"), metadata prompt.<name>, which the caller puts in
+ * front of the text before it is encoded; `name` NULL: the model's default prompt (metadata default_prompt), "" if it
+ * has none. *chosen (may be NULL): the name, "" for none. Strings belong to the blob. Statuses:
+ *   FOVEA_E_NULL, FOVEA_E_HANDLE
+ *   FOVEA_E_NAME   the model has no such prompt */
+FOVEA_API fovea_status fovea_text_get_prompt(const fovea_model* model, const char* name, const char** prompt,
+                                             const char** chosen, fovea_error* error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -73,7 +73,7 @@ NATIVE(jlong, openBuffer)(JNIEnv* env, jclass class, jobject buffer, jint thread
   struct model* model = new_model(env);
   if (model == NULL) return 0;
   if ((uintptr_t)blob % 64 != 0 && size > 0) {
-    model->copy = fovea_port_memory(NULL, (uint64_t)size);
+    model->copy = fovea_port_memory(NULL, (uint64_t)size, FOVEA_BLOCK_SCRATCH);
     if (model->copy != NULL) memcpy(model->copy, blob, (size_t)size);
     blob = model->copy;
   }
@@ -128,7 +128,7 @@ NATIVE(jbyteArray, decode)(JNIEnv* env, jclass class, jlong handle, jintArray ar
   if (ids == NULL) return NULL;
   fovea_status status = fovea_text_decode(model->model, ids, (uint64_t)count, 0, NULL, 0, &size, &error);
   if (status == FOVEA_E_CAPACITY) {
-    text = fovea_port_memory(NULL, size);
+    text = fovea_port_memory(NULL, size, FOVEA_BLOCK_SCRATCH);
     status = text == NULL ? FOVEA_E_TOO_SMALL
                           : fovea_text_decode(model->model, ids, (uint64_t)count, 0, text, size, &size, &error);
   }

@@ -25,7 +25,7 @@ static void placed_free(struct placed* placed) {
 }
 
 static int give(void** block, uint64_t size) {
-  if (size > 0) *block = fovea_port_memory(NULL, size);
+  if (size > 0) *block = fovea_port_memory(NULL, size, FOVEA_BLOCK_SCRATCH);
   return size == 0 || *block != NULL;
 }
 
@@ -56,7 +56,7 @@ fovea_status model_open(const void* blob, uint64_t size, uint32_t threads, struc
   uint64_t needed = 0;
   fovea_status status = fovea_model_size(blob, size, NULL, &needed, error);
   if (status != FOVEA_OK) return status;
-  model->memory = fovea_port_memory(NULL, needed);
+  model->memory = fovea_port_memory(NULL, needed, FOVEA_BLOCK_SCRATCH);
   if (model->memory == NULL) return no_memory(error);
   status = fovea_model_init(blob, size, NULL, model->memory, needed, &model->model, error);
   if (status == FOVEA_OK && threads > 1) {
@@ -85,7 +85,7 @@ void tokens_free(struct tokens* tokens) {
 /* Allocates arrays of ids and types for `capacity` tokens, in one block. */
 static int tokens_make(struct tokens* tokens, uint64_t capacity) {
   tokens_free(tokens);
-  tokens->block = fovea_port_memory(NULL, 2 * capacity * sizeof(int32_t));
+  tokens->block = fovea_port_memory(NULL, 2 * capacity * sizeof(int32_t), FOVEA_BLOCK_SCRATCH);
   if (tokens->block == NULL) return 0;
   tokens->tokens.struct_size = sizeof(tokens->tokens);
   tokens->tokens.capacity = capacity;
@@ -100,7 +100,7 @@ fovea_status tokens_of(const struct model* model, const char* text, uint64_t siz
   memset(tokens, 0, sizeof(*tokens));
   fovea_status status = fovea_text_scratch_size(model->model, size, &needed, error);
   if (status != FOVEA_OK) return status;
-  void* scratch = fovea_port_memory(NULL, needed);
+  void* scratch = fovea_port_memory(NULL, needed, FOVEA_BLOCK_SCRATCH);
   if (scratch == NULL) return no_memory(error);
   for (int turn = 0; turn < 2; ++turn) {
     status = tokens_make(tokens, capacity)
@@ -186,7 +186,7 @@ static fovea_status start(struct text* text, uint32_t max_tokens, const fovea_sa
   options.sampling = sampling;
   fovea_status status = fovea_generate_size(&options, &needed, error);
   if (status != FOVEA_OK) return status;
-  text->memory = fovea_port_memory(NULL, needed);
+  text->memory = fovea_port_memory(NULL, needed, FOVEA_BLOCK_SCRATCH);
   if (text->memory == NULL) return no_memory(error);
   status = fovea_generate_init(&options, text->memory, needed, &text->generator, error);
   if (status == FOVEA_OK) status = fovea_generate_start(text->generator, error);

@@ -15,8 +15,8 @@
 static unsigned char memory_array[PORT_MEMORY_BYTES] __attribute__((aligned(64)));
 static size_t memory_used;
 
-void* fovea_port_memory(void* context, uint64_t size) {
-  (void)context;
+void* fovea_port_memory(void* context, uint64_t size, uint32_t block) {
+  (void)context, (void)block;
   if (size > sizeof(memory_array)) return NULL;
   const size_t needed = 64 + ((size_t)size + 63) / 64 * 64;
   if (needed > sizeof(memory_array) - memory_used) return NULL;

@@ -82,8 +82,6 @@ type Generation struct {
 	allow          cgo.Handle // 0: there is none
 	allowed        *allowed
 	texts          []*text
-	stopIDs        []int32
-	most           int
 	left           bool
 }
 
@@ -360,17 +358,6 @@ func (g *Generation) start(m *Model, prompts [][]int32, count int, options Gener
 			return err
 		}
 	}
-	for _, id := range strings.Fields(m.findOr("generate.stop_ids", m.findOr("generate.end", ""))) {
-		if number, err := strconv.ParseInt(id, 10, 32); err == nil {
-			g.stopIDs = append(g.stopIDs, int32(number))
-		}
-	}
-	if options.StopIDs != nil {
-		g.stopIDs = append([]int32{}, options.StopIDs...)
-	}
-	if g.most = options.MaxTokens; g.most == 0 {
-		g.most = m.listedMost()
-	}
 	return g.begin(m, prompts, count, options.Stop)
 }
 
@@ -491,12 +478,12 @@ func (g *Generation) Next(ctx context.Context) (*Step, error) {
 		step.Logprobs = copied[float32](unsafe.Pointer(made.logprobs), count)
 	}
 	g.left = false
-	for i, ended := range copied[uint8](unsafe.Pointer(made.ended), count) {
+	for i, end := range copied[uint8](unsafe.Pointer(made.ends), count) {
 		part, one := "", g.texts[i]
 		if one.end != NotEnded {
 			step.Tokens[i] = -1
 		} else if step.Tokens[i] >= 0 {
-			if part, err = g.add(one, step.Tokens[i], ended != 0); err != nil {
+			if part, err = g.add(one, step.Tokens[i], C.fovea_end(end)); err != nil {
 				return nil, err
 			}
 		}
@@ -508,11 +495,8 @@ func (g *Generation) Next(ctx context.Context) (*Step, error) {
 }
 
 // add returns what a token adds to a text.
-func (g *Generation) add(one *text, token int32, ended bool) (part string, err error) {
-	stops := false
-	for _, id := range g.stopIDs {
-		stops = stops || ended && id == token
-	}
+func (g *Generation) add(one *text, token int32, end C.fovea_end) (part string, err error) {
+	ended, stops := end != C.FOVEA_END_NOT, end == C.FOVEA_END_STOP
 	one.tokens = append(one.tokens, token)
 	if one.stream != nil && !stops {
 		if part, err = one.stream.add(token); err != nil {
@@ -526,12 +510,12 @@ func (g *Generation) add(one *text, token int32, ended bool) (part string, err e
 		}
 		part += rest
 	}
-	switch {
-	case ended && stops:
+	switch end {
+	case C.FOVEA_END_STOP:
 		one.end = StopToken
-	case ended && g.most != 0 && len(one.tokens) >= g.most:
+	case C.FOVEA_END_LIMIT:
 		one.end = MaxTokens
-	case ended:
+	case C.FOVEA_END_FULL:
 		one.end = Room
 	}
 	if one.stop != nil {

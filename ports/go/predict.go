@@ -1,10 +1,13 @@
 package fovea
 
+// #include "bridge.h"
+import "C"
+
 import (
 	"context"
 	"math"
-	"sort"
 	"strconv"
+	"unsafe"
 )
 
 // RunOptions are the options of a run over texts.
@@ -216,29 +219,51 @@ func (m *Model) runTexts(ctx context.Context, texts []string, options RunOptions
 	return session, encodings, err
 }
 
-func (m *Model) classes(logits []float32) []Class {
-	kind, _ := m.Find("problem_type")
-	numbers := len(logits) == 1 || kind == "regression"
-	most, sum := math.Inf(-1), 0.0
-	for _, logit := range logits {
-		most = math.Max(most, float64(logit))
+// resultInfo states how the results of the session's program are read.
+func (s *Session) resultInfo() (C.fovea_result_info, error) {
+	var record C.fovea_error
+	info := C.fovea_result_info{struct_size: C.sizeof_fovea_result_info}
+	status := C.fovea_result_get_info(s.core.handle, C.uint32_t(s.program.index), nil, &info, &record)
+	return info, failed(s.model.Name, status, &record)
+}
+
+// results returns all results of the session's last run.
+func (s *Session) results(info *C.fovea_result_info) ([][]float32, error) {
+	var record C.fovea_error
+	var count C.uint32_t
+	if err := failed(s.model.Name, C.fovea_result_get_count(s.handle, info, &count, &record), &record); err != nil {
+		return nil, err
 	}
-	for _, logit := range logits {
-		sum += math.Exp(float64(logit) - most)
+	width := int(info.width)
+	all := make([]float32, int(count)*width+1) // not empty: it needs an address
+	status := C.fovea_result_read(s.handle, info, 0, count, (*C.float)(unsafe.Pointer(&all[0])),
+		C.uint64_t(len(all)), &record)
+	if err := failed(s.model.Name, status, &record); err != nil {
+		return nil, err
 	}
-	classes := make([]Class, len(logits))
-	for i, logit := range logits {
-		share := math.Exp(float64(logit)-most) / sum
-		if kind == "multi_label_classification" {
-			share = 1 / (1 + math.Exp(-float64(logit)))
-		}
-		classes[i] = Class{Label: m.Label(i), Logit: logit, Index: i, HasProbability: !numbers}
-		if !numbers {
-			classes[i].Probability = share
-		}
+	rows := make([][]float32, count)
+	for i := range rows {
+		rows[i] = all[i*width : (i+1)*width : (i+1)*width]
+	}
+	return rows, nil
+}
+
+func (m *Model) classes(info *C.fovea_result_info, logits, scores []float32) []Class {
+	numbers := info.width == 1 || info.activation == C.FOVEA_ACTIVATION_NONE
+	order := make([]uint32, len(scores))
+	for i := range order {
+		order[i] = uint32(i)
 	}
 	if !numbers {
-		sort.SliceStable(classes, func(i, j int) bool { return classes[i].Probability > classes[j].Probability })
+		C.fovea_result_rank((*C.float)(unsafe.Pointer(&scores[0])), info.width, info.width,
+			(*C.uint32_t)(unsafe.Pointer(&order[0])))
+	}
+	classes := make([]Class, len(scores))
+	for i, index := range order {
+		classes[i] = Class{Label: m.Label(int(index)), Logit: logits[index], Index: int(index), HasProbability: !numbers}
+		if !numbers {
+			classes[i].Probability = float64(scores[index])
+		}
 	}
 	return classes
 }
@@ -253,16 +278,24 @@ func (m *Model) Classify(ctx context.Context, texts []string, options RunOptions
 		return nil, err
 	}
 	defer session.Close()
+	info, err := session.resultInfo()
+	if err != nil {
+		return nil, err
+	}
+	if info.kind != C.FOVEA_RESULT_CLASSES {
+		return nil, refuse(BadName, m.Name, "the program has no scores of classes of a text")
+	}
 	logits, err := session.Output("logits")
 	if err != nil {
 		return nil, err
 	}
-	if logits.Rows != len(texts) {
-		return nil, refuse(BadName, m.Name, "the program has no output for a text as a whole")
+	scores, err := session.results(&info)
+	if err != nil {
+		return nil, err
 	}
 	var classes [][]Class
 	for i := range texts {
-		classes = append(classes, m.classes(logits.Row(i)))
+		classes = append(classes, m.classes(&info, logits.Row(i), scores[i]))
 	}
 	return classes, nil
 }
@@ -299,66 +332,15 @@ func (m *Model) Embed(ctx context.Context, texts []string, options RunOptions) (
 		return nil, err
 	}
 	defer session.Close()
-	value, whole := m.embedding(session.program)
-	if value == nil {
-		return nil, refuse(BadName, m.Name, "the program has no output of numbers")
-	}
-	rows, err := session.Output(value.Name)
+	info, err := session.resultInfo()
 	if err != nil {
 		return nil, err
 	}
-	offsets := make([]uint32, rows.Rows+1)
-	for i := range offsets {
-		offsets[i] = uint32(i)
+	if info.kind != C.FOVEA_RESULT_EMBEDDING {
+		return nil, refuse(BadName, m.Name, "its outputs are scores of classes or words, not an embedding; "+
+			"fovea convert --task embedding converts the model without them")
 	}
-	if !whole {
-		if offsets, err = session.Segments(m.Spaces[value.Space].Name); err != nil {
-			return nil, err
-		}
-	}
-	var found [][]float32
-	for i := 0; i+1 < len(offsets); i++ {
-		row, sums := make([]float32, rows.Width), make([]float64, rows.Width)
-		for r := offsets[i]; r < offsets[i+1]; r++ {
-			for j, x := range rows.Row(int(r)) {
-				sums[j] += float64(x)
-			}
-		}
-		for j, sum := range sums {
-			row[j] = float32(sum / math.Max(1, float64(offsets[i+1]-offsets[i])))
-		}
-		found = append(found, row)
-	}
-	return found, nil
-}
-
-// embedding finds the output of Embed, and whether it has a row for each text.
-func (m *Model) embedding(program *Program) (*Value, bool) {
-	for _, whole := range []bool{true, false} {
-		var best *Value
-		for i := range program.Values {
-			value := &program.Values[i]
-			if !value.IsOutput || value.Type != F32 || (m.Spaces[value.Space].Parent < 0) != whole {
-				continue
-			}
-			if best == nil || rank(value.Name) < rank(best.Name) {
-				best = value
-			}
-		}
-		if best != nil {
-			return best, whole
-		}
-	}
-	return nil, false
-}
-
-func rank(name string) int {
-	for i, known := range []string{"sentence_embedding", "pooler_output", "last_hidden_state"} {
-		if name == known {
-			return i
-		}
-	}
-	return 3
+	return session.results(&info)
 }
 
 // Normalise scales rows to length 1, in place; zeros stay zeros.

@@ -10,9 +10,9 @@
 
 #include "ports/port.h"
 
-void* fovea_port_memory(void* context, uint64_t size) {
+void* fovea_port_memory(void* context, uint64_t size, uint32_t block) {
   void* memory = NULL;
-  (void)context;
+  (void)context, (void)block;
   if (size > SIZE_MAX / 2) return NULL;
   return posix_memalign(&memory, 64, size == 0 ? 64 : (size_t)size) == 0 ? memory : NULL;
 }

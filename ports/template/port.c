@@ -14,9 +14,9 @@ static uint64_t used;
 
 static uint64_t rounded(uint64_t size) { return (size + 63) / 64 * 64; }
 
-void* fovea_port_memory(void* context, uint64_t size) {
+void* fovea_port_memory(void* context, uint64_t size, uint32_t block) {
   void* block = arena + used;
-  (void)context;
+  (void)context, (void)block;
   if (size > sizeof(arena) || rounded(size) > sizeof(arena) - used) return NULL;
   used += rounded(size);
   return block;

@@ -3,6 +3,7 @@
 
 #include "runtime/api/handles.h"
 #include "runtime/generate/settings.h"
+#include "runtime/model/find.h"
 
 struct fovea_generator {
   static constexpr uint32_t kMark = 0x47766f66;
@@ -57,12 +58,30 @@ Status Init(const fovea_generate_options* options, void* memory, uint64_t size, 
   return kOk;
 }
 
+// The program that metadata `key` names, else the one of this name; kBlobNone if there is none.
+uint32_t ProgramOf(const Blob& blob, const char* key, const char* name) {
+  const char* given = FindMetadata(blob, key);
+  return FindProgram(blob, given == nullptr ? name : given);
+}
+
 }  // namespace
 }  // namespace fovea
 
 using namespace fovea;  // NOLINT: this file is the border
 
 extern "C" {
+
+fovea_status fovea_generate_find_programs(const fovea_model* model, uint32_t* decode, uint32_t* encode,
+                                          fovea_error* error) {
+  Reporter reporter(error);
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle").code;
+  if (decode == nullptr) return reporter.Fail(FOVEA_E_NULL, "decode is NULL").code;
+  const Blob& blob = model->model.blob;
+  *decode = ProgramOf(blob, "generate.decode", "decode");
+  if (encode != nullptr) *encode = *decode == kBlobNone ? kBlobNone : ProgramOf(blob, "generate.encode", "encode");
+  if (*decode != kBlobNone) return FOVEA_OK;
+  return reporter.Fail(FOVEA_E_NAME, "the model generates no text: it has no program for it").code;
+}
 
 fovea_status fovea_generate_get_linked(const fovea_model* model, uint32_t decode_program, uint32_t* inputs,
                                        uint32_t capacity, uint32_t* count, fovea_error* error) {
@@ -143,6 +162,7 @@ fovea_status fovea_generate_next(fovea_generator* generator, const int32_t* forc
   values.scores = g.progress.best;
   values.ended = g.progress.ended;
   values.logprobs = g.logprobs.chosen;
+  values.ends = g.progress.ends;
   values.top_count = g.sampler.options().top_logprobs;
   if (values.top_count != 0) values.top_tokens = g.logprobs.top_tokens, values.top_logprobs = g.logprobs.top;
   return WriteStruct(values, generated);

@@ -101,15 +101,7 @@ const char* fovea_model_find_metadata(const fovea_model* model, const char* key)
 }
 
 const char* fovea_model_get_label(const fovea_model* model, uint32_t index) {
-  char key[] = "label.4294967295";
-  char digits[10];
-  uint32_t count = 0;
-  for (; count == 0 || index != 0; index /= 10) digits[count++] = static_cast<char>('0' + index % 10);
-  char* end = key + sizeof("label.") - 1;
-  while (count != 0) *end++ = digits[--count];
-  *end = '\0';
-  const char* label = fovea_model_find_metadata(model, key);
-  return label == nullptr ? "" : label;
+  return IsLive(model) ? LabelOf(model->model.blob, index) : "";
 }
 
 fovea_status fovea_model_get_metadata(const fovea_model* model, uint32_t index, const char** key, const char** value) {
@@ -172,9 +164,7 @@ fovea_status fovea_program_find_step(const fovea_model* model, uint32_t program,
   const ProgramPlan* plan = FindPlan(model, program);
   if (plan == nullptr) return FOVEA_E_INDEX;
   for (uint32_t i = 0; i < plan->record->operation_count; ++i) {
-    fovea_step_info info{};
-    info.struct_size = sizeof(info);
-    if (fovea_program_get_step(model, program, i, &info) != FOVEA_OK || strcmp(info.name, name) != 0) continue;
+    if (strcmp(StepName(model->model, *plan->record, i), name) != 0) continue;
     *step = i;
     return FOVEA_OK;
   }
@@ -196,13 +186,10 @@ fovea_status fovea_model_find_space(const fovea_model* model, const char* name, 
 fovea_status fovea_model_find_program(const fovea_model* model, const char* name, uint32_t* program) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;
   if (name == nullptr || program == nullptr) return FOVEA_E_NULL;
-  const Blob& blob = model->model.blob;
-  for (uint32_t i = 0; i < blob.programs.count; ++i) {
-    if (strcmp(blob.String(blob.programs[i].name), name) != 0) continue;
-    *program = i;
-    return FOVEA_OK;
-  }
-  return FOVEA_E_NAME;
+  const uint32_t found = FindProgram(model->model.blob, name);
+  if (found == kBlobNone) return FOVEA_E_NAME;
+  *program = found;
+  return FOVEA_OK;
 }
 
 fovea_status fovea_program_get_step(const fovea_model* model, uint32_t program, uint32_t step, fovea_step_info* info) {
@@ -212,10 +199,9 @@ fovea_status fovea_program_get_step(const fovea_model* model, uint32_t program, 
   const Model& m = model->model;
   const Op& op = m.Operation(*plan->record, step);
   const OperationRecord& record = m.blob.operations[plan->record->first_operation + step];
-  const ValueRecord& output = m.blob.values[plan->record->first_value + op.output.index];
   fovea_step_info values{};
   values.op = NameOf(OpCode(record.code));
-  values.name = m.blob.String(record.name == kBlobNone ? output.name : record.name);
+  values.name = StepName(m, *plan->record, step);
   values.output = op.output.index;
   values.phase = plan->phase_of[step];
   values.tile_local = plan->values[op.output.index].tile ? 1 : 0;

@@ -83,7 +83,7 @@ Status Make(const void* bytes, uint64_t size, const fovea_model_options* options
   if (memory == nullptr) return reporter.Fail(FOVEA_E_NULL, "memory is NULL");
   uint64_t needed = 0;
   FOVEA_TRY(Size(bytes, size, options, &needed, reporter));
-  void* block = memory(context, needed);
+  void* block = memory(context, needed, FOVEA_BLOCK_MODEL);
   if (block == nullptr)
     return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory function returned no memory for the model", needed);
   return InitIn(bytes, size, options, block, needed, needed, model, reporter);

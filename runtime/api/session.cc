@@ -6,18 +6,19 @@
 namespace fovea {
 namespace {
 
-// Converts options.rows to limits; `limits` has room for kMaxSpaces.
+// Converts options.rows and options.texts to limits; `limits` has room for kMaxSpaces.
 void SpellOutLimits(const Blob& blob, fovea_session_options* options, fovea_limit* limits) {
-  const uint32_t rows = options->rows < UINT32_MAX ? static_cast<uint32_t>(options->rows) : UINT32_MAX;
+  const auto clamped = [](uint64_t rows) { return rows < UINT32_MAX ? static_cast<uint32_t>(rows) : UINT32_MAX; };
+  const uint32_t rows = clamped(options->rows), texts = clamped(options->texts);
   uint32_t count = 0;
   for (; count < options->limit_count; ++count) limits[count] = options->limits[count];
   for (uint32_t space = 0; space < blob.spaces.count; ++space) {
     const SpaceRecord& record = blob.spaces[space];
-    const bool input = record.kind == SpaceKind::kInput && record.parent != kBlobNone;
-    if (!input && record.kind != SpaceKind::kCached) continue;
-    bool given = false;
+    if (record.kind != SpaceKind::kInput && record.kind != SpaceKind::kCached) continue;
+    const uint32_t most = record.kind == SpaceKind::kInput && record.parent == kBlobNone ? texts : rows;
+    bool given = most == 0;
     for (uint32_t i = 0; i < options->limit_count; ++i) given = given || limits[i].space == space;
-    if (!given) limits[count++] = {space, rows, 0};
+    if (!given) limits[count++] = {space, most, 0};
   }
   options->limits = limits;
   options->limit_count = count;
@@ -31,7 +32,7 @@ Status Place(const fovea_model* model, const fovea_session_options* given, Sessi
   FOVEA_TRY(ReadStruct(given, &options, reporter));
   FOVEA_TRY(CheckSessionOptions(model->model, options, reporter));  // so no space has two limits
   fovea_limit limits[kMaxSpaces];
-  if (options.rows != 0) SpellOutLimits(model->model.blob, &options, limits);
+  if (options.rows != 0 || options.texts != 0) SpellOutLimits(model->model.blob, &options, limits);
   *handle = arenas.fixed.Take<fovea_session>(1);
   Session* session = nullptr;
   FOVEA_TRY(PlaceSession(model->model, model->plans, options, arenas, reporter, &session));
@@ -121,7 +122,7 @@ Status Make(const fovea_model* model, const fovea_session_options* options, fove
   void** blocks[] = {&needed.fixed, &needed.state, &needed.scratch};
   for (uint32_t i = 0; i < 3; ++i) {
     if (sizes[i] == 0) continue;
-    *blocks[i] = memory(context, sizes[i]);
+    *blocks[i] = memory(context, sizes[i], FOVEA_BLOCK_FIXED + i);
     if (*blocks[i] != nullptr) continue;
     reporter.section = i;
     return reporter.Fail(FOVEA_E_TOO_SMALL, "the memory function returned no memory for a block of the session",
@@ -269,6 +270,19 @@ fovea_status fovea_session_advance(fovea_session* session, uint32_t phases, uint
   if (!live.ok()) return live.code;
   if (left == nullptr) return reporter.Fail(FOVEA_E_NULL, "left is NULL").code;
   return AdvanceRun(*session->session, phases, left, reporter).code;
+}
+
+fovea_status fovea_session_advance_for(fovea_session* session, uint64_t ticks, uint32_t* left, fovea_error* error) {
+  Reporter reporter(error);
+  const Status live = CheckSession(session, reporter);
+  if (!live.ok()) return live.code;
+  uint64_t (*const clock)() = session->session->clock;
+  if (clock == nullptr) return reporter.Fail(FOVEA_E_OPTION, "a budget of time needs options.clock").code;
+  const uint64_t start = clock();
+  fovea_status status;
+  do status = fovea_session_advance(session, 1, left, error);
+  while (status == FOVEA_OK && *left != 0 && clock() - start < ticks);
+  return status;
 }
 
 fovea_status fovea_session_run(fovea_session* session, fovea_error* error) {

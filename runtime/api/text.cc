@@ -6,6 +6,7 @@
 #include "runtime/api/handles.h"
 #include "runtime/api/text_calls.h"
 #include "runtime/base/status.h"
+#include "runtime/model/find.h"
 #include "runtime/text/decoder.h"
 #include "runtime/text/encoder.h"
 #include "runtime/text/tokenizer.h"
@@ -166,6 +167,22 @@ Status FindPiece(const fovea_model* model, const char* piece, uint32_t size, int
   return reporter.Fail(FOVEA_E_NAME, "the piece is not in the vocabulary");
 }
 
+Status Prompt(const fovea_model* model, const char* name, const char** prompt, const char** chosen,
+              Reporter& reporter) {
+  if (!IsLive(model)) return reporter.Fail(FOVEA_E_HANDLE, "invalid model handle");
+  if (prompt == nullptr) return reporter.Fail(FOVEA_E_NULL, "prompt is NULL");
+  const Blob& blob = model->model.blob;
+  const char* wanted = name != nullptr ? name : FindMetadata(blob, "default_prompt");
+  *prompt = "";
+  if (chosen != nullptr) *chosen = "";
+  if (wanted == nullptr || (name == nullptr && *wanted == '\0')) return kOk;
+  const char* found = FindMetadata(blob, "prompt.", wanted);
+  if (found == nullptr) return reporter.Fail(FOVEA_E_NAME, "the model has no prompt of this name");
+  *prompt = found;
+  if (chosen != nullptr) *chosen = wanted;
+  return kOk;
+}
+
 }  // namespace
 }  // namespace fovea
 
@@ -208,6 +225,12 @@ fovea_status fovea_text_decode_end(const fovea_model* model, fovea_text_stream* 
                                    uint64_t* written, fovea_error* error) {
   fovea::Reporter reporter(error);
   return fovea::DecodeNext(model, stream, nullptr, 0, true, output, capacity, written, reporter).code;
+}
+
+fovea_status fovea_text_get_prompt(const fovea_model* model, const char* name, const char** prompt, const char** chosen,
+                                   fovea_error* error) {
+  fovea::Reporter reporter(error);
+  return fovea::Prompt(model, name, prompt, chosen, reporter).code;
 }
 
 fovea_status fovea_text_get_token(const fovea_model* model, int32_t id, const char** piece, uint32_t* size,

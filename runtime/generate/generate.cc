@@ -81,6 +81,7 @@ void PlaceTexts(uint32_t max_rows, uint32_t max_texts, Arena& arena, Generator* 
   g->progress.tokens = arena.Take<int32_t>(max_texts);
   g->progress.best = arena.Take<float>(max_texts);
   g->progress.ended = arena.Take<uint8_t>(max_texts);
+  g->progress.ends = arena.Take<uint8_t>(max_texts);
   g->progress.sequences = arena.Take<uint64_t>(max_texts);
   if (!g->keeps_texts()) return;
   g->prompts.taken = arena.Take<uint32_t>(max_texts);
@@ -153,6 +154,18 @@ bool IsFull(const Generator& g, uint32_t text) {
   return g.keeps_texts() && g.decode->cache.rows[text * g.width] >= g.decode->cache.max_rows;
 }
 
+fovea_end EndOf(const Generator& g, int32_t token, uint32_t step, bool is_full) {
+  if (IsStop(g, token)) return FOVEA_END_STOP;
+  if (step + 1 == g.settings.max_tokens) return FOVEA_END_LIMIT;
+  return is_full ? FOVEA_END_FULL : FOVEA_END_NOT;
+}
+
+void EndText(Generator& g, uint32_t text, fovea_end end) {
+  g.progress.ended[text] = 1;
+  g.progress.ends[text] = static_cast<uint8_t>(end);
+  --g.progress.left;
+}
+
 Status PlaceGenerator(const fovea_generate_options& options, Session* decode, const Session* encode, Session* draft,
                       Arena& arena, Reporter& reporter, Generator* generator) {
   Generator g;
@@ -207,6 +220,7 @@ Status StartGenerator(Generator& g, Reporter& reporter) {
 void BeginTexts(Generator& g, uint32_t texts) {
   g.progress.texts = g.progress.left = texts;
   memset(g.progress.ended, 0, texts);
+  memset(g.progress.ends, FOVEA_END_NOT, texts);
   for (uint32_t i = 0; i < texts; ++i) g.progress.sequences[i] = i;
   if (g.token_sets.seen != nullptr)
     memset(g.token_sets.seen, 0, size_t{g.rows()} * TokenWords(g.token_count()) * sizeof(uint32_t));
@@ -258,16 +272,14 @@ Status StepGenerator(Generator& g, const int32_t* forced, Reporter& reporter) {
     ++g.progress.steps;
     return kOk;
   }
-  const bool is_last = g.progress.steps + 1 == g.settings.max_tokens;
   for (uint32_t i = 0; i < g.progress.texts; ++i) {
     if (g.progress.ended[i] != 0) {
       TakeNone(g, i);
       continue;
     }
     TakeToken(g, i, ScoresOf(g, i), forced == nullptr ? kNoToken : forced[i], g.progress.steps);
-    if (!is_last && !IsFull(g, i) && !IsStop(g, g.progress.tokens[i])) continue;
-    g.progress.ended[i] = 1;
-    --g.progress.left;
+    const fovea_end end = EndOf(g, g.progress.tokens[i], g.progress.steps, IsFull(g, i));
+    if (end != FOVEA_END_NOT) EndText(g, i, end);
   }
   ++g.progress.steps;
   return kOk;

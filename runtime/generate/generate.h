@@ -21,6 +21,7 @@ struct Progress {
   int32_t* tokens = nullptr;  // tokens chosen in the last step
   float* best = nullptr;      // their scores
   uint8_t* ended = nullptr;
+  uint8_t* ends = nullptr;  // why: fovea_end
   uint64_t* sequences = nullptr;
 };
 
@@ -71,6 +72,9 @@ void TakeToken(Generator& generator, uint32_t text, const float* scores, int32_t
 void TakeNone(Generator& generator, uint32_t text);
 // Whether the session has no room for another token of the text.
 bool IsFull(const Generator& generator, uint32_t text);
+// Why a text ends with this token, its token number `step` + 1; FOVEA_END_NOT if it continues.
+fovea_end EndOf(const Generator& generator, int32_t token, uint32_t step, bool is_full);
+void EndText(Generator& generator, uint32_t text, fovea_end end);
 
 // Begins texts without tokens.
 void BeginTexts(Generator& generator, uint32_t texts);

@@ -52,13 +52,13 @@ void PassOnSeen(Generator& g, uint32_t text) {
 }
 
 void StepText(Generator& g, uint32_t text, int32_t forced) {
-  const bool is_last = g.progress.steps + 1 == g.settings.max_tokens || IsFull(g, text);
+  const fovea_end limit = EndOf(g, kNoToken, g.progress.steps, IsFull(g, text));
   OfferTokens(g, text, forced);
-  const bool ended = g.beams.Take(text, g.progress.steps, is_last, [&](int32_t token) { return IsStop(g, token); });
+  const bool ended =
+      g.beams.Take(text, g.progress.steps, limit != FOVEA_END_NOT, [&](int32_t token) { return IsStop(g, token); });
   const uint32_t first = text * g.width;
   if (ended) {
-    g.progress.ended[text] = 1;
-    --g.progress.left;
+    EndText(g, text, limit == FOVEA_END_NOT ? FOVEA_END_STOP : limit);
     g.progress.tokens[text] = kNoToken;
     g.progress.best[text] = 0;
     return;

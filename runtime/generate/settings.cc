@@ -63,10 +63,14 @@ class Reader {
     }
     g_->settings.token = FindValue(*decode.model, decode.program(), token.text);
     if (g_->settings.token == kBlobNone)
-      return Fail(token, FOVEA_E_NAME, "the decoder has no value with the token's name");
+      return Fail(token, FOVEA_E_NAME,
+                  "the session's program has no value with the token's name: options.decode needs a session of the "
+                  "program of fovea_generate_find_programs");
     g_->settings.scores = FindValue(*decode.model, decode.program(), scores.text);
     if (g_->settings.scores == kBlobNone)
-      return Fail(scores, FOVEA_E_NAME, "the decoder has no value with the scores' name");
+      return Fail(scores, FOVEA_E_NAME,
+                  "the session's program has no value with the scores' name: options.decode needs a session of the "
+                  "program of fovea_generate_find_programs");
     const ValueRecord &in = decode.value(g_->settings.token), &out = decode.value(g_->settings.scores);
     const bool input = in.role == ValueRole::kInput && !decode.links[g_->settings.token].linked;
     if (!input || DType(in.type) != DType::kI32 || in.width != 1) {

@@ -125,9 +125,8 @@ uint32_t Accept(Generator& g, uint32_t text, uint32_t rows) {
     TakeToken(g, text, scores, kNoToken, g.progress.steps + k);
     Keep(g, text, k);
     const int32_t token = g.progress.tokens[text];
-    s.ends[text] =
-        g.progress.steps + k + 1 == g.settings.max_tokens || rows + k + 1 >= decode.cache.max_rows || IsStop(g, token);
-    if (s.ends[text] || k == s.guess_counts[text] || token != guesses[k + 1]) return k + 1;
+    s.ends[text] = EndOf(g, token, g.progress.steps + k, rows + k + 1 >= decode.cache.max_rows);
+    if (s.ends[text] != FOVEA_END_NOT || k == s.guess_counts[text] || token != guesses[k + 1]) return k + 1;
   }
 }
 
@@ -194,7 +193,7 @@ Status FirstRound(Generator& g, Reporter& reporter) {
   for (uint32_t i = 0; i < g.progress.texts; ++i) {
     TakeToken(g, i, ScoresOf(g, i), kNoToken, 0);
     Keep(g, i, 0);
-    s.ends[i] = g.settings.max_tokens == 1 || IsFull(g, i) || IsStop(g, g.progress.tokens[i]);
+    s.ends[i] = EndOf(g, g.progress.tokens[i], 0, IsFull(g, i));
     s.made_counts[i] = s.unread_counts[i] = 1;
     s.given[i] = 0;
     s.unread[size_t{i} * 2] = g.progress.tokens[i];
@@ -232,7 +231,7 @@ Status PlaceSpeculation(const fovea_generate_options& options, uint32_t max_text
   s.scores = arena.Take<float>(slots);
   s.made_counts = arena.Take<uint32_t>(max_texts);
   s.given = arena.Take<uint32_t>(max_texts);
-  s.ends = arena.Take<bool>(max_texts);
+  s.ends = arena.Take<fovea_end>(max_texts);
   if (!g->sampler.logprobs()) return kOk;
   s.logprobs = arena.Take<float>(slots);
   s.top_tokens = arena.Take<int32_t>(slots * top);
@@ -268,9 +267,7 @@ Status StepSpeculation(Generator& g, Reporter& reporter) {
       continue;
     }
     Give(g, i, s.given[i]++);
-    if (s.given[i] < s.made_counts[i] || !s.ends[i]) continue;
-    g.progress.ended[i] = 1;
-    --g.progress.left;
+    if (s.given[i] == s.made_counts[i] && s.ends[i] != FOVEA_END_NOT) EndText(g, i, s.ends[i]);
   }
   ++g.progress.steps;
   return kOk;

@@ -33,7 +33,7 @@ struct Speculation {
   float* top_logprobs = nullptr;
   uint32_t* made_counts = nullptr;
   uint32_t* given = nullptr;  // number of them already returned
-  bool* ends = nullptr;       // the last of them ends the text
+  fovea_end* ends = nullptr;  // whether and why the last of them ends the text
 };
 
 // Places the additional memory of `g`, which is otherwise placed.

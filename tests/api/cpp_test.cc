@@ -1,4 +1,5 @@
 // fovea/fovea.hpp against the C calls that it wraps: the same results, exact memory, and failures that are reported.
+#include <math.h>
 #include <string.h>
 
 #include <vector>
@@ -98,6 +99,21 @@ TEST(Cpp, ResultsHaveTheBitsOfTheCCalls) {
   const cpp::Status ran = session->run();
   ASSERT_TRUE(ran) << ran.text();
   EXPECT_EQ(Logits(*session), Expected());
+
+  // As results: the probabilities of the classes.
+  const auto info = model->result();
+  ASSERT_TRUE(info) << info.text();
+  EXPECT_EQ(info->kind, FOVEA_RESULT_CLASSES);
+  EXPECT_EQ(*session->result_count(*info), 1u);
+  std::vector<float> shares(info->width);
+  ASSERT_TRUE(session->read(*info, 0, shares));
+  double sum = 0;
+  for (const float logit : Expected()) sum += exp(double{logit});
+  for (std::uint32_t i = 0; i < info->width; ++i) {
+    EXPECT_NEAR(shares[i], exp(double{Expected()[i]}) / sum, 1e-6) << i;
+  }
+  EXPECT_EQ(model->result(0, "none").code(), FOVEA_E_NAME);
+  EXPECT_EQ(session->advance_for(1).code(), FOVEA_E_OPTION);
 
   // In pieces, and with both handles moved in between.
   ASSERT_TRUE(session->begin());

@@ -443,7 +443,7 @@ TEST(Misuse, MemoryByAFunction) {
     AlignedBytes bytes{1 << 22};
     Fault fault = Fault::kNone;
     uint64_t used = 0;
-    static void* Give(void* context, uint64_t size) {
+    static void* Give(void* context, uint64_t size, uint32_t) {
       Giver& self = *static_cast<Giver*>(context);
       if (self.fault == Fault::kNull) return nullptr;
       if (self.fault == Fault::kMisaligned) return self.bytes.data() + 8;

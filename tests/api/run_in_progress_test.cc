@@ -169,6 +169,49 @@ TEST(RunInProgress, ALinkedSessionThatChanges) {
   }
 }
 
+// A clock that moves on by 10 at each reading.
+uint64_t ticks_read = 0;
+uint64_t SteadyClock() { return ticks_read += 10; }
+
+TEST(RunInProgress, ABudgetOfTime) {
+  const EncoderModel& e = Encoder();
+  const std::vector<fovea_limit> limits = {{e.encoder.texts, 2, 0}, {e.encoder.tokens, 20, 0}};
+  const auto bind = [&](TestSession& session) {
+    session.SetSegments(e.encoder.tokens, {13, 7});
+    session.SetInput(e.encoder.ids, RandomIds(20, 50, 1));
+  };
+  TestSession plain(e.model, Options(limits));
+  bind(plain);
+  plain.Run();
+  uint32_t left = 0, phases = 0;
+  fovea_error error = {};
+  EXPECT_EQ(fovea_session_advance_for(plain.session, 1, &left, &error), FOVEA_E_OPTION);
+  fovea_session_options options = Options(limits);
+  options.clock = SteadyClock;
+  TestSession session(e.model, options);
+  bind(session);
+  EXPECT_EQ(fovea_session_advance_for(session.session, 1, &left, &error), FOVEA_E_ORDER);
+  EXPECT_EQ(fovea_session_advance_for(session.session, 1, nullptr, &error), FOVEA_E_NULL);
+  // No time at all is one phase for each call, unlimited time the whole run.
+  ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
+  for (left = 1; left > 0; ++phases) {
+    const uint32_t before = left;
+    ASSERT_EQ(fovea_session_advance_for(session.session, 0, &left, &error), FOVEA_OK);
+    if (phases > 0) {
+      EXPECT_EQ(left, before - 1);
+    }
+  }
+  EXPECT_GT(phases, 2u);
+  EXPECT_EQ(session.Output(e.encoder.classes), plain.Output(e.encoder.classes));
+  ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_advance_for(session.session, UINT64_MAX, &left, &error), FOVEA_OK);
+  EXPECT_EQ(left, 0u);
+  // A phase reads the clock itself, so it alone takes longer than this budget.
+  ASSERT_EQ(fovea_session_begin(session.session, &error), FOVEA_OK);
+  ASSERT_EQ(fovea_session_advance_for(session.session, 20, &left, &error), FOVEA_OK);
+  EXPECT_EQ(left, phases - 1);
+}
+
 // A clock of the caller that calls back into the session that reads it.
 fovea_session* asking = nullptr;
 uint32_t refused = 0, calls = 0;

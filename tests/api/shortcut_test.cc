@@ -9,15 +9,17 @@ namespace {
 
 // A memory function of the caller that records the sizes it was called with.
 struct Memory {
-  static void* Get(void* context, uint64_t size) {
+  static void* Get(void* context, uint64_t size, uint32_t block) {
     Memory& memory = *static_cast<Memory*>(context);
     memory.asked.push_back(size);
+    memory.kinds.push_back(block);
     if (memory.asked.size() > memory.most) return nullptr;
     memory.blocks.emplace_back(size + memory.offset);
     return memory.blocks.back().data() + memory.offset;
   }
   size_t most = SIZE_MAX, offset = 0;
   std::vector<uint64_t> asked;
+  std::vector<uint32_t> kinds;
   std::vector<AlignedBytes> blocks;
 };
 
@@ -29,6 +31,7 @@ TEST(Shortcut, ModelIsMadeInMemoryOfTheExactSize) {
   fovea_model* model = nullptr;
   ASSERT_EQ(fovea_model_make(blob.data(), blob.size(), nullptr, Memory::Get, &memory, &model, nullptr), FOVEA_OK);
   EXPECT_EQ(memory.asked, std::vector<uint64_t>{needed});
+  EXPECT_EQ(memory.kinds, std::vector<uint32_t>{FOVEA_BLOCK_MODEL});
   fovea_model_info info = Sized<fovea_model_info>();
   EXPECT_EQ(fovea_model_get_info(model, &info), FOVEA_OK);
 
@@ -66,6 +69,7 @@ TEST(Shortcut, SessionIsMadeInMemoryOfTheExactSizes) {
   };
   ASSERT_EQ(make(&memory), FOVEA_OK);
   EXPECT_EQ(memory.asked, (std::vector<uint64_t>{sizes.fixed_size, sizes.scratch_size}));
+  EXPECT_EQ(memory.kinds, (std::vector<uint32_t>{FOVEA_BLOCK_FIXED, FOVEA_BLOCK_SCRATCH}));
   EXPECT_EQ(fovea_session_run(session, nullptr), FOVEA_E_ORDER);
   for (const size_t most : {0, 1}) {
     Memory little;
@@ -83,12 +87,14 @@ TEST(Shortcut, SessionIsMadeInMemoryOfTheExactSizes) {
   EXPECT_EQ(fovea_session_make(nullptr, &options, Memory::Get, &memory, &session, &error), FOVEA_E_HANDLE);
 }
 
-// options.rows is the limit of spaces without a limit, and only of these.
+// options.rows and options.texts are the limits of spaces without a limit, and only of these.
 TEST(Shortcut, RowsStandForLimits) {
   const EncoderModel& e = Encoder();
-  const auto size = [&](const std::vector<fovea_limit>& limits, uint64_t rows, fovea_session_memory* sizes) {
+  const auto size = [&](const std::vector<fovea_limit>& limits, uint64_t rows, fovea_session_memory* sizes,
+                        uint64_t texts = 0) {
     fovea_session_options options = Options(limits);
     options.rows = rows;
+    options.texts = texts;
     *sizes = Sized<fovea_session_memory>();
     return fovea_session_size(e.model.model, &options, sizes, nullptr);
   };
@@ -104,7 +110,15 @@ TEST(Shortcut, RowsStandForLimits) {
   ASSERT_EQ(size({{e.encoder.texts, 3, 0}, {e.encoder.tokens, 37, 0}}, 0, &spelled), FOVEA_OK);
   ASSERT_EQ(size({{e.encoder.texts, 3, 0}}, 37, &shortened), FOVEA_OK);
   EXPECT_TRUE(same(spelled, shortened));
+  ASSERT_EQ(size({}, 37, &shortened, 3), FOVEA_OK);
+  EXPECT_TRUE(same(spelled, shortened));
+  ASSERT_EQ(size({{e.encoder.tokens, 37, 0}}, 0, &shortened, 3), FOVEA_OK);
+  EXPECT_TRUE(same(spelled, shortened));
+  ASSERT_EQ(size({{e.encoder.texts, 3, 0}}, 37, &shortened, 9), FOVEA_OK);
+  EXPECT_TRUE(same(spelled, shortened));
   EXPECT_EQ(size({}, 0, &spelled), FOVEA_E_OPTION);
+  EXPECT_EQ(size({}, 0, &spelled, 3), FOVEA_E_OPTION);
+  EXPECT_EQ(size({}, 37, &spelled, uint64_t{1} << 32), FOVEA_E_OPTION);
   for (const uint64_t rows : {uint64_t{1} << 31, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, UINT64_MAX}) {
     EXPECT_EQ(size({}, rows, &spelled), FOVEA_E_OPTION) << rows;
   }

@@ -10,7 +10,7 @@ import sys
 # A file may include its own folder and those further down; folders in one line may not include each other.
 LAYERS = [
     ["runtime/api"],
-    ["runtime/generate"],
+    ["runtime/generate", "runtime/result"],
     ["runtime/session"],
     ["runtime/plan"],
     ["runtime/model"],

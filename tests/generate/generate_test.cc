@@ -251,6 +251,53 @@ TEST(Generate, OrderAndHandles) {
   EXPECT_EQ(fovea_generate_next(generator.generator, nullptr, nullptr, &error), FOVEA_E_ORDER);
 }
 
+// Why each text ended, in each step, and 0 before.
+TEST(Generate, EndsByAStopTokenOrTheLimit) {
+  TinyPair pair(Model(), Decoder(), 6, 30);
+  pair.Encode(Decoder(), kTexts);
+  TestGenerator generator(pair, [](fovea_generate_options* options) { options->max_tokens = 3; });
+  generator.Start();
+  std::vector<uint8_t> wanted(kTexts.size(), FOVEA_END_NOT), kinds;
+  for (uint32_t left = 1; left > 0;) {
+    const fovea_generated step = generator.Next();
+    for (uint32_t i = 0; i < step.texts; ++i) {
+      if (wanted[i] == FOVEA_END_NOT && IsStop(step.tokens[i])) wanted[i] = FOVEA_END_STOP;
+      if (wanted[i] == FOVEA_END_NOT && step.step == 2) wanted[i] = FOVEA_END_LIMIT;
+      EXPECT_EQ(step.ends[i], wanted[i]) << step.step << " " << i;
+      EXPECT_EQ(step.ended[i] != 0, wanted[i] != FOVEA_END_NOT);
+    }
+    left = step.left;
+  }
+  for (const uint8_t kind : {FOVEA_END_STOP, FOVEA_END_LIMIT}) {
+    EXPECT_NE(std::count(wanted.begin(), wanted.end(), kind), 0);
+  }
+}
+
+TEST(Generate, ProgramsAreFound) {
+  uint32_t decode = 9, encode = 9;
+  fovea_error error = {};
+  ASSERT_EQ(fovea_generate_find_programs(Model().model, &decode, &encode, &error), FOVEA_OK) << error.text;
+  fovea_program_info info = Sized<fovea_program_info>();
+  ASSERT_EQ(fovea_model_get_program(Model().model, decode, &info), FOVEA_OK);
+  EXPECT_STREQ(info.name, "decode");
+  EXPECT_EQ(encode, FOVEA_NONE);  // the encoder has another name
+  EXPECT_EQ(fovea_generate_find_programs(Model().model, &decode, nullptr, &error), FOVEA_OK);
+  const uint32_t encoder = 1 - decode;
+  ASSERT_EQ(fovea_model_get_program(Model().model, encoder, &info), FOVEA_OK);
+  Metadata swapped = GoodMetadata();
+  swapped.push_back({"generate.decode", info.name});
+  swapped.push_back({"generate.encode", "decode"});
+  const TestModel other(BlobWith(swapped));
+  ASSERT_EQ(fovea_generate_find_programs(other.model, &decode, &encode, &error), FOVEA_OK);
+  EXPECT_EQ(decode, encoder);
+  EXPECT_EQ(encode, 1 - encoder);
+  swapped[swapped.size() - 2].second = "none";
+  const TestModel none(BlobWith(swapped));
+  EXPECT_EQ(fovea_generate_find_programs(none.model, &decode, &encode, &error), FOVEA_E_NAME);
+  EXPECT_EQ(fovea_generate_find_programs(nullptr, &decode, &encode, &error), FOVEA_E_HANDLE);
+  EXPECT_EQ(fovea_generate_find_programs(none.model, nullptr, &encode, &error), FOVEA_E_NULL);
+}
+
 TEST(Generate, OptionsAreChecked) {
   TinyPair pair(Model(), Decoder(), 6, 30);
   const TestModel same(BlobWith(GoodMetadata()));
@@ -276,6 +323,9 @@ TEST(Generate, OptionsAreChecked) {
   EXPECT_EQ(size([&](O* o) { o->encode = others.encode.session; }, pair), FOVEA_E_OPTION);
   EXPECT_EQ(size([](O* o) { o->token = "none"; }, pair), FOVEA_E_NAME);
   EXPECT_EQ(size([](O* o) { o->scores = "none"; }, pair), FOVEA_E_NAME);
+  EXPECT_EQ(size([](O* o) { o->decode = const_cast<fovea_session*>(o->encode), o->encode = nullptr; }, pair),
+            FOVEA_E_NAME);
+  EXPECT_NE(strstr(error.text, "fovea_generate_find_programs"), nullptr) << error.text;
   EXPECT_EQ(size([](O* o) { o->token = "state"; }, pair), FOVEA_E_OPTION);
   EXPECT_EQ(size([](O* o) { o->token = "logits"; }, pair), FOVEA_E_OPTION);
   EXPECT_EQ(size([](O* o) { o->scores = "attention"; }, pair), FOVEA_E_OPTION);   // neither output nor kept

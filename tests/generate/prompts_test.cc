@@ -204,6 +204,12 @@ TEST(Prompts, TextsEndWhereTheSessionDoes) {
   const Batch made = generation.All(2);
   EXPECT_EQ(made[0], Expected(kPrompts[0], 6));
   EXPECT_EQ(made[1], Expected(kPrompts[3], 29));
+  Generation again(2, 61, 45, 0);
+  ASSERT_EQ(again.Prompts({kPrompts[0], kPrompts[3]}), FOVEA_OK);
+  fovea_generated step = Sized<fovea_generated>();
+  for (step.left = 1; step.left > 0;) ASSERT_EQ(fovea_generate_next(again.get(), nullptr, &step, nullptr), FOVEA_OK);
+  EXPECT_EQ(step.ends[0], FOVEA_END_FULL);
+  EXPECT_EQ(step.ends[1], FOVEA_END_FULL);
 }
 
 TEST(Prompts, NothingIsAllocated) {

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
   tell("session", executed() - from);
 
   TRY(fovea_text_scratch_size(model, strlen(argv[2]), &size, &error));
-  void* work = fovea_port_memory(NULL, size);
+  void* work = fovea_port_memory(NULL, size, FOVEA_BLOCK_SCRATCH);
   for (int turn = 0; turn < 2; ++turn) { /* The first turn also maps pages, which is not the library's work. */
     from = executed();
     TRY(fovea_text_encode_document(model, argv[2], strlen(argv[2]), NULL, work, size, &tokens, &sentences, &error));

@@ -37,6 +37,7 @@ sed -n '/^```go$/,/^```$/p' README.md | sed '/^```/d' >"$work/example/main.go"
   printf 'replace fovea => %s\n' "$root/ports/go"
 } >"$work/example/go.mod"
 cp "$work/blobs/package-section.fovea" "$work/example/model.fovea"
+cp "$work/blobs/package-section-encoder.fovea" "$work/example/encoder.fovea"
 cp "$work/blobs/package-writer.fovea" "$work/example/writer.fovea"
 cd "$work/example"
 go vet .

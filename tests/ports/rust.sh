@@ -38,6 +38,7 @@ cargo test --quiet --offline
 cargo build --quiet --offline --examples --bins -p fovea -p example
 python3 "$here/jobs.py" "$build/fovea" "$work/blobs" "$work/target/debug/examples/jobs"
 cp "$work/blobs/package-section.fovea" "$work/crates/model.fovea"
+cp "$work/blobs/package-section-encoder.fovea" "$work/crates/encoder.fovea"
 cp "$work/blobs/package-writer.fovea" "$work/crates/writer.fovea"
 "$work/target/debug/example" | grep -q "PNG library"
 # The library is found by the prefix, by CMake's folder, and refused with a way out.

@@ -175,16 +175,16 @@ TEST(Answers, LongContextsAreSplit) {
 TEST(ZeroShot, FormulasOfTheOriginal) {
   // Rows: labels; classes: contradiction, neutral, entailment.
   const tools::Matrix logits = {2, 3, {1, 9, 3, 2, -5, 1}};
-  const std::vector<double> one = tools::LabelScores(logits, 2, false);
-  EXPECT_NEAR(one[0], exp(3) / (exp(3) + exp(1)), 1e-12);
-  EXPECT_NEAR(one[1], exp(1) / (exp(3) + exp(1)), 1e-12);
-  const std::vector<double> many = tools::LabelScores(logits, 2, true);
-  EXPECT_NEAR(many[0], exp(3) / (exp(3) + exp(1)), 1e-12);
-  EXPECT_NEAR(many[1], exp(1) / (exp(1) + exp(2)), 1e-12);
+  const std::vector<float> one = tools::LabelScores(logits, 2, false);
+  EXPECT_NEAR(one[0], exp(3) / (exp(3) + exp(1)), 1e-7);
+  EXPECT_NEAR(one[1], exp(1) / (exp(3) + exp(1)), 1e-7);
+  const std::vector<float> many = tools::LabelScores(logits, 2, true);
+  EXPECT_NEAR(many[0], exp(3) / (exp(3) + exp(1)), 1e-7);
+  EXPECT_NEAR(many[1], exp(1) / (exp(1) + exp(2)), 1e-7);
   // Entailment first: the last class contradicts.
-  EXPECT_NEAR(tools::LabelScores(logits, 0, true)[1], exp(2) / (exp(2) + exp(1)), 1e-12);
+  EXPECT_NEAR(tools::LabelScores(logits, 0, true)[1], exp(2) / (exp(2) + exp(1)), 1e-7);
   // A single label is never certain because it is the only one.
-  EXPECT_NEAR(tools::LabelScores({1, 3, {1, 9, 3}}, 2, false)[0], exp(3) / (exp(3) + exp(1)), 1e-12);
+  EXPECT_NEAR(tools::LabelScores({1, 3, {1, 9, 3}}, 2, false)[0], exp(3) / (exp(3) + exp(1)), 1e-7);
 
   EXPECT_EQ(tools::EntailmentClass({"CONTRADICTION", "NEUTRAL", "ENTAILMENT"}), 2u);
   EXPECT_EQ(tools::EntailmentClass({"entailed", "not_entailment"}), 0u);

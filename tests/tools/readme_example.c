@@ -14,9 +14,10 @@ struct blocks {
   int count;
 };
 
-static void* get_memory(void* context, uint64_t size) {
+static void* get_memory(void* context, uint64_t size, uint32_t block) {
   struct blocks* blocks = (struct blocks*)context;
   char* memory;
+  (void)block; /* which of them it is: FOVEA_BLOCK_SCRATCH gains most from fast memory */
   if (size > SIZE_MAX - 63 || blocks->count == MAX_BLOCKS) return NULL;
   memory = (char*)malloc((size_t)size + 63);
   if (memory == NULL) return NULL;
@@ -33,7 +34,7 @@ static void* read_file(const char* path, struct blocks* blocks, uint64_t* size) 
   if (fseek(file, 0, SEEK_END) == 0) end = ftell(file);
   if (end >= 0) {
     *size = (uint64_t)end;
-    bytes = get_memory(blocks, *size);
+    bytes = get_memory(blocks, *size, FOVEA_BLOCK_MODEL);
   }
   rewind(file);
   if (bytes != NULL && fread(bytes, 1, (size_t)*size, file) != *size) bytes = NULL;
@@ -65,7 +66,7 @@ static int classify(const void* blob, uint64_t blob_size, const char* text, stru
   }
   /* Text to token ids, in memory whose exact size depends on the text's length. */
   if (fovea_text_scratch_size(model, strlen(text), &scratch_size, &error) != FOVEA_OK) return failed("text", &error);
-  scratch = get_memory(blocks, scratch_size);
+  scratch = get_memory(blocks, scratch_size, FOVEA_BLOCK_SCRATCH);
   tokens.capacity = MAX_TOKENS;
   tokens.ids = ids;
   tokens.types = types;

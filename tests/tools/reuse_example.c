@@ -26,9 +26,9 @@ typedef struct {
 static void* blocks[BLOCKS]; /* To be freed at the end. */
 static int block_count;
 
-static void* get(void* context, uint64_t size) { /* Memory on a multiple of 64 bytes. */
+static void* get(void* context, uint64_t size, uint32_t block) { /* Memory on a multiple of 64 bytes. */
   char* memory = NULL;
-  (void)context;
+  (void)context, (void)block;
   if (size < SIZE_MAX - 63 && block_count < BLOCKS) memory = (char*)malloc((size_t)size + 63);
   if (memory == NULL) return NULL;
   blocks[block_count++] = memory;
@@ -51,7 +51,7 @@ static void* read_file(const char* path, uint64_t* size) {
   long end = -1;
   if (file == NULL) return NULL;
   if (fseek(file, 0, SEEK_END) == 0) end = ftell(file);
-  if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) bytes = get(NULL, *size = (uint64_t)end);
+  if (end >= 0 && fseek(file, 0, SEEK_SET) == 0) bytes = get(NULL, *size = (uint64_t)end, FOVEA_BLOCK_MODEL);
   if (bytes != NULL && fread(bytes, 1, (size_t)*size, file) != *size) bytes = NULL;
   fclose(file);
   return bytes;
@@ -89,9 +89,9 @@ static int classify_both(const void* blob, uint64_t size, char** texts) {
     d->sentences.capacity = SENTENCES;
     d->sentences.lengths = d->lengths;
     TRY(fovea_text_scratch_size(model, length, &room, &error));
-    TRY(fovea_text_encode_document(model, texts[i], length, NULL, get(NULL, room), room, &d->tokens, &d->sentences,
-                                   &error));
-    d->rows = (float*)get(NULL, (d->sentences.count + 1) * info.width * sizeof(float));
+    TRY(fovea_text_encode_document(model, texts[i], length, NULL, get(NULL, room, FOVEA_BLOCK_SCRATCH), room,
+                                   &d->tokens, &d->sentences, &error));
+    d->rows = (float*)get(NULL, (d->sentences.count + 1) * info.width * sizeof(float), FOVEA_BLOCK_SCRATCH);
     if (d->rows == NULL) return 1;
 
     fovea_view view;

@@ -1,7 +1,4 @@
-// Tags merged to spans, embeddings that are cut and weights of words: beside the rules written down plainly, and
-// through the commands.
-#include "tools/prediction/spans.h"
-
+// Tags merged to spans, embeddings that are cut and weights of words, through the commands.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,83 +19,6 @@ namespace fovea::test {
 namespace {
 
 using nlohmann::json;
-using tools::Aggregation;
-using tools::Span;
-using tools::TaggedToken;
-
-// Tokens of two bytes with a space after each word, whose best label has this share; `continues`: of tokens.
-std::vector<Span> Spans(const std::vector<std::string>& labels,
-                        const std::vector<std::pair<std::string, double>>& said) {
-  std::vector<TaggedToken> tokens;
-  uint32_t at = 0;
-  for (const auto& [label, share] : said) {
-    TaggedToken token = {std::vector<double>(labels.size()), at, at + 2, false};
-    for (size_t i = 0; i < labels.size(); ++i)
-      token.shares[i] = labels[i] == label ? share : (1 - share) / static_cast<double>(labels.size() * 2);
-    tokens.push_back(token);
-    at += 3;
-  }
-  return tools::SpansOf(tokens, labels, Aggregation::kSimple);
-}
-
-std::string Text(const std::vector<Span>& spans) {
-  std::string text;
-  for (const Span& span : spans)
-    text += fmt::format("{} {}-{} {:.3f}; ", span.label, span.begin, span.end, span.probability);
-  return text;
-}
-
-TEST(Spans, BeginAndGoOn) {
-  const std::vector<std::string> labels = {"O", "B-TAG", "I-TAG", "B-TAG2", "I-TAG2"};
-  // The example of transformers' documentation.
-  EXPECT_EQ(Text(Spans(labels, {{"B-TAG", 0.9}, {"I-TAG", 0.8}, {"I-TAG", 0.7}, {"B-TAG2", 0.6}, {"B-TAG2", 0.5}})),
-            "TAG 0-8 0.800; TAG2 9-11 0.600; TAG2 12-14 0.500; ");
-  // I- without B- begins a span; another label also does; O separates two spans.
-  EXPECT_EQ(Text(Spans(labels, {{"I-TAG", 0.9}, {"I-TAG2", 0.8}, {"I-TAG2", 0.6}, {"O", 0.9}, {"I-TAG2", 0.5}})),
-            "TAG 0-2 0.900; TAG2 3-8 0.700; TAG2 12-14 0.500; ");
-  EXPECT_EQ(Text(Spans(labels, {{"O", 0.9}, {"O", 0.9}})), "");
-  EXPECT_EQ(Text(Spans(labels, {})), "");
-}
-
-TEST(Spans, PlainLabels) {
-  const std::vector<std::string> labels = {"O", "PER", "LOC", "E-mail", "S"};
-  EXPECT_EQ(
-      Text(Spans(labels, {{"PER", 0.9}, {"PER", 0.7}, {"LOC", 0.5}, {"E-mail", 0.9}, {"E-mail", 0.9}, {"S", 0.4}})),
-      "PER 0-5 0.800; LOC 6-8 0.500; E-mail 9-14 0.900; S 15-17 0.400; ");
-}
-
-TEST(Spans, EndAndAlone) {
-  for (const std::string scheme : {"BIES", "BILU"}) {
-    const auto label = [&](char place) { return std::string(1, place) + "-X"; };
-    const std::string b = label(scheme[0]), i = label(scheme[1]), e = label(scheme[2]), s = label(scheme[3]);
-    const std::vector<std::string> labels = {"O", b, i, e, s};
-    EXPECT_EQ(Text(Spans(labels, {{b, 0.9}, {i, 0.9}, {e, 0.9}, {e, 0.8}, {s, 0.7}, {s, 0.6}, {i, 0.5}, {b, 0.9}})),
-              "X 0-8 0.900; X 9-11 0.800; X 12-14 0.700; X 15-17 0.600; X 18-20 0.500; X 21-23 0.900; ")
-        << scheme;
-  }
-}
-
-TEST(Spans, WordsByWhatTheirTokensSay) {
-  const std::vector<std::string> labels = {"O", "A", "B"};
-  const std::vector<TaggedToken> tokens = {{{0.1, 0.5, 0.4}, 0, 2, false},  {{0.0, 0.1, 0.9}, 2, 4, true},
-                                           {{0.3, 0.4, 0.3}, 4, 5, true},   {{0.2, 0.1, 0.7}, 6, 8, false},
-                                           {{0.6, 0.2, 0.2}, 9, 11, false}, {{0.2, 0.8, 0.0}, 11, 12, true}};
-  const auto text = [&](Aggregation aggregation) { return Text(tools::SpansOf(tokens, labels, aggregation)); };
-  EXPECT_EQ(text(Aggregation::kSimple), "A 0-2 0.500; B 2-4 0.900; A 4-5 0.400; B 6-8 0.700; A 11-12 0.800; ");
-  EXPECT_EQ(text(Aggregation::kFirst), "A 0-5 0.500; B 6-8 0.700; ");
-  EXPECT_EQ(text(Aggregation::kAverage), "B 0-8 0.617; A 9-12 0.500; ");  // (1.6 / 3 + 0.7) / 2
-  EXPECT_EQ(text(Aggregation::kMax), "B 0-8 0.800; A 9-12 0.800; ");
-}
-
-TEST(Spans, SpacesAtTheirBeginningAreNoPartOfThem) {
-  const auto range = [](uint32_t begin, uint32_t end) {
-    const Span span = tools::WithoutSpaces({"A", begin, end, 1}, "in \tLos Altos");
-    return std::pair<uint32_t, uint32_t>(span.begin, span.end);
-  };
-  EXPECT_EQ(range(2, 13), (std::pair<uint32_t, uint32_t>{4, 13}));
-  EXPECT_EQ(range(4, 7), (std::pair<uint32_t, uint32_t>{4, 7}));
-  EXPECT_EQ(range(2, 4), (std::pair<uint32_t, uint32_t>{4, 4}));
-}
 
 // The tiny model's labels are plain: neighbours of one label are a span, of which the text is cut out.
 TEST(Spans, OfATextThatIsRun) {
@@ -122,7 +42,7 @@ TEST(Spans, OfATextThatIsRun) {
     EXPECT_EQ(spans[i]["label"], expected[i]["label"]);
     EXPECT_EQ(spans[i]["text"], text.substr(begin, end - begin));
     EXPECT_NEAR(spans[i]["probability"].get<double>(), expected[i]["sum"].get<double>() / expected[i]["n"].get<int>(),
-                1e-12);
+                1e-7);
   }
   // "cats" is one word of two tokens: none of the other ways parts it.
   for (const char* way : {"first", "average", "max"}) {

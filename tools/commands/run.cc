@@ -238,13 +238,13 @@ void AddRun(Command app, Console* console) {
                        "Print tagged spans of the text, or the tag of each token")
       .ShowDefault();
   output
-      .AddChoice<Aggregation>("--aggregate", &arguments->prediction.aggregation,
-                              {{"simple", Aggregation::kSimple},
-                               {"first", Aggregation::kFirst},
-                               {"average", Aggregation::kAverage},
-                               {"max", Aggregation::kMax}},
-                              "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
-                              "tokens' probabilities, or of the token with the highest probability (max)")
+      .AddChoice<uint32_t>("--aggregate", &arguments->prediction.aggregation,
+                           {{"simple", FOVEA_AGGREGATION_SIMPLE},
+                            {"first", FOVEA_AGGREGATION_FIRST},
+                            {"average", FOVEA_AGGREGATION_AVERAGE},
+                            {"max", FOVEA_AGGREGATION_MAX}},
+                           "Tag of a word in spans: of each token (simple), of its first token, of the mean of the\n"
+                           "tokens' probabilities, or of the token with the highest probability (max)")
       .ShowDefault();
   AddPromptName(command, &arguments->prompt_name);
   AddMaxLength(command, &arguments->max_length);

@@ -22,7 +22,7 @@ struct Arguments {
   TextArguments text;
   std::vector<std::string> pictures, prompts;
   std::string program, picture_model, prompt_name;
-  std::optional<Measure> measure;
+  std::optional<uint32_t> measure;
   EmbeddingOptions embedding;
   uint32_t top = 0;
   bool json = false;
@@ -110,9 +110,9 @@ void Similarity(const Arguments& arguments, Console* console) {
   EmbeddingOptions embedding = arguments.embedding;
   // Images and texts have only directions in common.
   if (pictures.empty() || texts.empty()) embedding.measure = arguments.measure.value_or(MeasureOf(of_pictures));
-  if (arguments.measure && !pictures.empty() && !texts.empty() && *arguments.measure != Measure::kCosine)
+  if (arguments.measure && !pictures.empty() && !texts.empty() && *arguments.measure != FOVEA_MEASURE_COSINE)
     Fail("images and texts are compared by cosine; leave out --measure");
-  if (embedding.measure == Measure::kMaxSim && (embedding.dimensions != 0 || !arguments.prompts.empty()))
+  if (embedding.measure == FOVEA_MEASURE_MAX_SIM && (embedding.dimensions != 0 || !arguments.prompts.empty()))
     Fail("{}: compares tokens; leave out --dimensions and --prompt", model.name());
   const Prompt prompt = texts.empty() ? Prompt() : ChoosePrompt(model, arguments.prompt_name);
   if (!arguments.prompts.empty() && !arguments.prompt_name.empty())
@@ -154,13 +154,13 @@ void AddSimilarity(Command app, Console* console) {
   output.Add("--top", &arguments->top, "Print the N most similar texts of each image; 0: all").ShowDefault();
   AddPromptName(command, &arguments->prompt_name);
   output
-      .AddChoice<std::optional<Measure>>("--measure", &arguments->measure,
-                                         {{"cosine", Measure::kCosine},
-                                          {"dot", Measure::kDot},
-                                          {"euclidean", Measure::kEuclidean},
-                                          {"manhattan", Measure::kManhattan}},
-                                         "Compare by cosine, dot product or negative distance; default: as the model\n"
-                                         "states, else cosine")
+      .AddChoice<std::optional<uint32_t>>("--measure", &arguments->measure,
+                                          {{"cosine", FOVEA_MEASURE_COSINE},
+                                           {"dot", FOVEA_MEASURE_DOT},
+                                           {"euclidean", FOVEA_MEASURE_EUCLIDEAN},
+                                           {"manhattan", FOVEA_MEASURE_MANHATTAN}},
+                                          "Compare by cosine, dot product or negative distance; default: as the model\n"
+                                          "states, else cosine")
       .Placeholder("NAME");
   AddProgram(command, &arguments->program);
   AddDimensions(command, &arguments->embedding.dimensions);

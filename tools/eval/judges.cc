@@ -6,6 +6,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/measure/distance.h"
+#include "tools/prediction/result_reader.h"
 
 namespace fovea::tools {
 namespace {
@@ -24,13 +25,6 @@ const char* DoesInstead(OutputTask task) {
   return "classifies";
 }
 
-uint32_t ClassCount(const SampleRunner& runner) {
-  const Model& model = runner.model();
-  const auto logits = model.FindValue(runner.program(), "logits");
-  if (!logits) Fail("{}: the program has no output 'logits'", model.name());
-  return model.Value(runner.program(), *logits).width;
-}
-
 }  // namespace
 
 void ClassNames::Add(const SampleRunner& runner) {
@@ -38,8 +32,9 @@ void ClassNames::Add(const SampleRunner& runner) {
   if (runner.task() != OutputTask::kClasses) {
     Fail("{}: {}; labels need a model that classifies whole samples", model.name(), DoesInstead(runner.task()));
   }
-  const uint32_t count = ClassCount(runner);
-  if (!ChoosesOneClass(model, count)) {
+  const fovea_result_info info = ResultInfoOf(model, runner.program());
+  const uint32_t count = info.width;
+  if (info.activation != FOVEA_ACTIVATION_SOFTMAX) {
     Fail("{}: has {}; labels need a model that chooses one class", model.name(),
          count == 1 ? "one output" : "independent outputs (multi-label)");
   }
@@ -116,7 +111,7 @@ ScoreJudge::ScoreJudge(const SampleRunner& runner)
   if (runner.task() != OutputTask::kClasses) {
     Fail("{}: {}; pairs need a model that makes embeddings or scores pairs", model_, DoesInstead(runner.task()));
   }
-  const uint32_t count = ClassCount(runner);
+  const uint32_t count = ResultInfoOf(runner.model(), runner.program()).width;
   if (count != 1) Fail("{}: it chooses one of {} classes; pairs need a model with one output", model_, count);
 }
 

@@ -64,8 +64,7 @@ class Writer {
         AddToken(*step, i);
         if (!EndsText(*step, i)) show(i, streams[i].Add(step->tokens[i]));
         if (step->ended[i] == 0 && !streams[i].stopped()) ++left;
-        const bool ended = step->ended[i] != 0 && !streams[i].stopped();
-        generations_[i].full = ended && EndsForLackOfRoom(generations_[i].tokens);
+        generations_[i].full = step->ends[i] == FOVEA_END_FULL && !streams[i].stopped();
       }
     }
     for (size_t i = 0; i < generations_.size(); ++i) show(i, streams[i].End());
@@ -90,7 +89,7 @@ class Writer {
   }
 
   bool IsStop(int32_t token) const { return std::find(stop_ids_.begin(), stop_ids_.end(), token) != stop_ids_.end(); }
-  bool EndsText(const fovea_generated& step, uint32_t i) const { return step.ended[i] != 0 && IsStop(step.tokens[i]); }
+  static bool EndsText(const fovea_generated& step, uint32_t i) { return step.ends[i] == FOVEA_END_STOP; }
 
   bool EndsForLackOfRoom(const std::vector<int32_t>& tokens) const {
     const bool most = max_tokens_ != 0 && tokens.size() >= max_tokens_;

@@ -19,7 +19,7 @@ using Memory = std::unique_ptr<uint8_t, FreeMemory>;
 inline uint64_t RoundUpTo64(uint64_t size) { return (size + 63) / 64 * 64; }
 
 inline Memory Allocate(uint64_t size) {
-  void* memory = fovea_port_memory(nullptr, size);
+  void* memory = fovea_port_memory(nullptr, size, FOVEA_BLOCK_SCRATCH);
   if (memory == nullptr) Fail("cannot allocate {} bytes", size);
   return Memory(static_cast<uint8_t*>(memory));
 }

@@ -5,91 +5,59 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "tools/base/fail.h"
+#include "tools/prediction/result_reader.h"
 #include "tools/prediction/word_weights.h"
 
 namespace fovea::tools {
 namespace {
 
-std::vector<double> Softmax(const float* logits, uint32_t count) {
-  const double most = *std::max_element(logits, logits + count);
-  std::vector<double> shares(count);
-  double sum = 0;
-  for (uint32_t i = 0; i < count; ++i) sum += shares[i] = exp(logits[i] - most);
-  for (double& share : shares) share /= sum;
-  return shares;
-}
-
-std::vector<uint32_t> Best(const std::vector<double>& scores, uint32_t top) {
-  std::vector<uint32_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0u);
-  const size_t count = std::min<size_t>(top, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count), order.end(),
-                    [&](uint32_t a, uint32_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; });
-  order.resize(count);
-  return order;
-}
-
-OrderedJson Classes(const Model& model, const float* logits, uint32_t count, uint32_t top) {
-  const ClassProblem problem = ClassProblemOf(model, count);
+// `scores`: the logits of a text as the library presents them.
+OrderedJson Classes(const Model& model, const fovea_result_info& info, const float* logits, const float* scores,
+                    uint32_t top) {
   OrderedJson classes = OrderedJson::array();
-  if (problem == ClassProblem::kRegression) {
-    const bool activated = count == 1 && model.Metadata("score_activation") != nullptr;
-    for (uint32_t i = 0; i < count; ++i) {
-      classes.push_back({{"label", ClassName(model, i)}, {"score", logits[i]}});
-      if (!activated) continue;
-      classes.back()["score"] = ActivatedScore(model, logits[i]);
-      classes.back()["logit"] = logits[i];
+  if (info.width == 1 || info.activation == FOVEA_ACTIVATION_NONE) {
+    const bool activated = info.width == 1 && model.Metadata("score_activation") != nullptr;
+    for (uint32_t i = 0; i < info.width; ++i) {
+      classes.push_back({{"label", ClassName(model, i)}, {"score", scores[i]}});
+      if (activated) classes.back()["logit"] = logits[i];
     }
     return classes;
   }
-  std::vector<double> shares = Softmax(logits, count);
-  if (problem == ClassProblem::kManyLabels) {
-    for (uint32_t i = 0; i < count; ++i) shares[i] = 1 / (1 + exp(-static_cast<double>(logits[i])));
-  }
-  for (const uint32_t i : Best(shares, top)) {
-    classes.push_back({{"label", ClassName(model, i)}, {"probability", shares[i]}, {"logit", logits[i]}});
+  for (const uint32_t i : Best(scores, info.width, top)) {
+    classes.push_back({{"label", ClassName(model, i)}, {"probability", scores[i]}, {"logit", logits[i]}});
   }
   return classes;
 }
 
-OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first,
-                 const std::string& text, const Tokens& tokens) {
+OrderedJson Tags(const Model& model, const Tokenizer& tokenizer, const Matrix& scores, const std::string& text,
+                 const Tokens& tokens) {
   OrderedJson tags = OrderedJson::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     if (tokens.special[i] != 0) continue;
-    const std::vector<double> shares = Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width);
-    const uint32_t best = Best(shares, 1)[0];
+    const float* row = scores.Row(static_cast<uint32_t>(i));
+    const uint32_t best = Best(row, scores.width, 1)[0];
     tags.push_back({{"token", tokenizer.Piece(tokens.ids[i])},
                     {"text", text.substr(tokens.begin[i], tokens.end[i] - tokens.begin[i])},
                     {"begin", tokens.begin[i]},
                     {"end", tokens.end[i]},
                     {"label", ClassName(model, best)},
-                    {"probability", shares[best]}});
+                    {"probability", row[best]}});
   }
   return tags;
 }
 
-OrderedJson Spans(const Model& model, const Tokenizer& tokenizer, const Matrix& logits, uint32_t first,
-                  const std::string& text, const Tokens& tokens, Aggregation aggregation) {
-  std::vector<TaggedToken> tagged;
-  for (size_t i = 0; i < tokens.ids.size(); ++i) {
-    if (tokens.special[i] != 0) continue;
-    tagged.push_back({Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width), tokens.begin[i],
-                      tokens.end[i], tokenizer.ContinuesWord(text, tokens, i)});
-  }
-  std::vector<std::string> labels;
-  for (uint32_t i = 0; i < logits.width; ++i) labels.push_back(ClassName(model, i));
+OrderedJson Spans(const Model& model, const Matrix& scores, const std::string& text, const Tokens& tokens,
+                  uint32_t aggregation) {
   OrderedJson spans = OrderedJson::array();
-  for (const Span& found : SpansOf(tagged, labels, aggregation)) {
-    const Span span = WithoutSpaces(found, text);
+  for (const fovea_span& span : SpansOf(model, scores, text, tokens, aggregation)) {
+    const bool named = span.name[0] != '\0';
     spans.push_back({{"text", text.substr(span.begin, span.end - span.begin)},
                      {"begin", span.begin},
                      {"end", span.end},
-                     {"label", span.label},
-                     {"probability", span.probability}});
+                     {"label", named ? span.name : ClassName(model, span.label)},
+                     {"probability", span.score}});
   }
   return spans;
 }
@@ -97,7 +65,7 @@ OrderedJson Spans(const Model& model, const Tokenizer& tokenizer, const Matrix& 
 // The largest word weights of a text, and the number of nonzero weights.
 OrderedJson SparseWords(const Tokenizer& tokenizer, const float* weights, uint32_t count, uint32_t top) {
   OrderedJson words = OrderedJson::array();
-  for (const uint32_t id : Best({weights, weights + count}, top)) {
+  for (const uint32_t id : Best(weights, count, top)) {
     if (weights[id] == 0) break;
     words.push_back({{"token", tokenizer.Piece(static_cast<int32_t>(id))}, {"id", id}, {"weight", weights[id]}});
   }
@@ -105,27 +73,11 @@ OrderedJson SparseWords(const Tokenizer& tokenizer, const float* weights, uint32
           {"words", words}};
 }
 
-OrderedJson MaskedWords(const Tokenizer& tokenizer, const Matrix& logits, uint32_t first, const Tokens& tokens,
-                        uint32_t top) {
-  const std::optional<int32_t> mask = tokenizer.MaskId();
-  OrderedJson masks = OrderedJson::array();
-  for (size_t i = 0; mask && i < tokens.ids.size(); ++i) {
-    if (tokens.ids[i] != *mask) continue;
-    const std::vector<double> shares = Softmax(logits.Row(first + static_cast<uint32_t>(i)), logits.width);
-    OrderedJson words = OrderedJson::array();
-    for (const uint32_t id : Best(shares, top)) {
-      words.push_back({{"token", tokenizer.Piece(static_cast<int32_t>(id))}, {"id", id}, {"probability", shares[id]}});
-    }
-    masks.push_back({{"position", i}, {"words", words}});
-  }
-  return masks;
-}
-
-// Interprets the rows of an output: of a whole text, sound or image, or of a token.
+// Reads the results of a run: of a whole text, sound or image, or of a token.
 class InterpretedOutputs {
  public:
   InterpretedOutputs(const Model& model, const Session& session, const PredictionOptions& options)
-      : model_(model), task_(TaskOf(model, session.request().program)) {
+      : model_(model), session_(session), task_(TaskOf(model, session.request().program)) {
     RefuseGenerators(model, options.pairs);
     if (options.pairs && task_ == OutputTask::kTags)
       Fail("{}: gives tags of tokens, which pairs of texts do not have; leave out --pair", model.name());
@@ -135,18 +87,22 @@ class InterpretedOutputs {
       Fail("{}: makes no embeddings; leave out --dimensions", model.name());
     if (task_ == OutputTask::kEmbedding) {
       embeddings_ = ReadEmbeddings(model, session, options.dimensions);
-    } else {
-      logits_ = ReadLogits(model, session);
+      return;
     }
+    info_ = ResultInfoOf(model, session.request().program);
+    if (task_ != OutputTask::kClasses) return;
+    logits_ = ReadLogits(model, session);
+    scores_ = ReadAllResults(model, session, info_);
   }
 
   OutputTask task() const { return task_; }
-  const Matrix& logits() const { return logits_; }
+  // Probabilities of `count` tokens from `first` on.
+  Matrix Scores(uint32_t first, uint32_t count) const { return ReadResults(model_, session_, info_, first, count); }
 
   // Adds classes or the embedding of row `row`.
   void AddClassesOrEmbedding(uint32_t row, uint32_t top, OrderedJson& entry) const {
     if (task_ == OutputTask::kClasses) {
-      entry["classes"] = Classes(model_, logits_.Row(row), logits_.width, top);
+      entry["classes"] = Classes(model_, info_, logits_.Row(row), scores_.Row(row), top);
       return;
     }
     const float* numbers = embeddings_.rows.Row(row);
@@ -159,10 +115,29 @@ class InterpretedOutputs {
 
  private:
   const Model& model_;
+  const Session& session_;
   const OutputTask task_;
+  fovea_result_info info_ = {};
   Embeddings embeddings_;
-  Matrix logits_;
+  Matrix logits_, scores_;
 };
+
+OrderedJson MaskedWords(const Tokenizer& tokenizer, const InterpretedOutputs& outputs, uint32_t first,
+                        const Tokens& tokens, uint32_t top) {
+  const std::optional<int32_t> mask = tokenizer.MaskId();
+  OrderedJson masks = OrderedJson::array();
+  for (size_t i = 0; mask && i < tokens.ids.size(); ++i) {
+    if (tokens.ids[i] != *mask) continue;
+    const Matrix scores = outputs.Scores(first + static_cast<uint32_t>(i), 1);
+    OrderedJson words = OrderedJson::array();
+    for (const uint32_t id : Best(scores.Row(0), scores.width, top)) {
+      words.push_back(
+          {{"token", tokenizer.Piece(static_cast<int32_t>(id))}, {"id", id}, {"probability", scores.values[id]}});
+    }
+    masks.push_back({{"position", i}, {"words", words}});
+  }
+  return masks;
+}
 
 }  // namespace
 
@@ -173,6 +148,7 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
   const Matrix weights = options.sparse ? WordWeights(model, session, tokens) : Matrix();
   OrderedJson predictions = OrderedJson::array();
   const std::optional<Matrix> rows = ReadTokenEmbeddings(model, session);
+  Matrix scores;
   uint32_t first = 0;  // row of the text's first token
   for (size_t i = 0; i < texts.size(); ++i) {
     OrderedJson entry = {{"text", texts[i]}, {"tokens", tokens[i].ids.size()}};
@@ -180,17 +156,18 @@ OrderedJson Predict(const Model& model, const Tokenizer& tokenizer, const Sessio
     if (tokens[i].dropped_sentences != 0) entry["dropped_sentences"] = tokens[i].dropped_sentences;
     switch (outputs.task()) {
       case OutputTask::kTags:
+        scores = outputs.Scores(first, static_cast<uint32_t>(tokens[i].ids.size()));
         if (options.tokens) {
-          entry["tags"] = Tags(model, tokenizer, outputs.logits(), first, texts[i], tokens[i]);
+          entry["tags"] = Tags(model, tokenizer, scores, texts[i], tokens[i]);
         } else {
-          entry["spans"] = Spans(model, tokenizer, outputs.logits(), first, texts[i], tokens[i], options.aggregation);
+          entry["spans"] = Spans(model, scores, texts[i], tokens[i], options.aggregation);
         }
         break;
       case OutputTask::kMaskedWords:
         if (options.sparse) {
           entry["sparse"] = SparseWords(tokenizer, weights.Row(static_cast<uint32_t>(i)), weights.width, options.top);
         } else {
-          entry["masks"] = MaskedWords(tokenizer, outputs.logits(), first, tokens[i], options.top);
+          entry["masks"] = MaskedWords(tokenizer, outputs, first, tokens[i], options.top);
         }
         break;
       case OutputTask::kClasses:

@@ -21,7 +21,7 @@ struct PredictionOptions {
   bool sparse = false;      // masked language models: sparse word weights (word_weights.h)
   // Tagging: spans of the text, with the tags of a word's tokens aggregated; or each token.
   bool tokens = false;
-  Aggregation aggregation = Aggregation::kSimple;
+  uint32_t aggregation = FOVEA_AGGREGATION_SIMPLE;
 };
 
 // One entry per text, as --json prints it.

@@ -1,8 +1,10 @@
 #include "tools/prediction/prompts.h"
 
+#include "fovea/text.h"
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/print.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {
@@ -29,13 +31,18 @@ std::vector<Prompt> PromptsOf(const Model& model) {
 }
 
 Prompt ChoosePrompt(const Model& model, const std::string& name) {
-  const char* standard = model.Metadata("default_prompt");
-  const std::string wanted = !name.empty() ? name : standard == nullptr ? "" : standard;
-  if (wanted.empty()) return {};
-  const char* text = model.Metadata(kPrefix + wanted);
-  if (text != nullptr) return {wanted, text};
+  const char *text = "", *chosen = "";
+  fovea_error error = {};
+  const fovea_status status =
+      fovea_text_get_prompt(model.get(), name.empty() ? nullptr : name.c_str(), &text, &chosen, &error);
+  if (status != FOVEA_E_NAME) {
+    Check(status, error, model.name());
+    return {chosen, text};
+  }
   std::string known;
   for (const Prompt& prompt : PromptsOf(model)) known += (known.empty() ? "" : ", ") + prompt.name;
+  const char* standard = model.Metadata("default_prompt");
+  const std::string wanted = !name.empty() ? name : standard == nullptr ? "" : standard;
   if (known.empty()) Fail("{}: has no prompts; leave out --prompt-name", model.name());
   Fail("{}: has no prompt '{}'; its prompts are: {}", model.name(), wanted, known);
 }

@@ -1,4 +1,4 @@
-// Merges tags of tokens into spans of the text, as the token classification pipeline of transformers does.
+// Tags of tokens merged into spans of the text, by the library.
 #ifndef FOVEA_TOOLS_PREDICTION_SPANS_H_
 #define FOVEA_TOOLS_PREDICTION_SPANS_H_
 
@@ -7,36 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "fovea/result.h"
+#include "tools/model/model.h"
+#include "tools/model/session.h"
+#include "tools/text/tokenizer.h"
+
 namespace fovea::tools {
 
-// How the tags of a word's tokens are combined.
-enum class Aggregation {
-  kSimple,   // no combination: each token has its tag
-  kFirst,    // tag of the first token
-  kAverage,  // best tag of the mean probabilities
-  kMax       // tag of the token with the highest probability
-};
-
-struct TaggedToken {
-  std::vector<double> shares;  // probability of each label
-  uint32_t begin, end;         // bytes of the text
-  bool continues;              // the word of the previous token
-};
-
-struct Span {
-  std::string label;  // without the prefix of the scheme: "PER" of "B-PER"
-  uint32_t begin, end;
-  double probability;  // mean over its tokens or words
-};
-
-// Labels are "O" for none, and plain ones or ones with the prefix B- (begin), I- (inside), E- or L- (end), S- or U-
-// (single); the last four are prefixes only if B- or I- of the same label also exists. Neighbours of one label form one
-// span, unless the second is a beginning or the first an end.
-std::vector<Span> SpansOf(const std::vector<TaggedToken>& tokens, const std::vector<std::string>& labels,
-                          Aggregation aggregation);
-
-// Removes leading spaces, which tokens of some tokenizers include.
-Span WithoutSpaces(Span span, const std::string& text);
+// `scores`: probabilities of the labels for each token; `aggregation`: a fovea_aggregation. Names belong to the model.
+std::vector<fovea_span> SpansOf(const Model& model, const Matrix& scores, const std::string& text, const Tokens& tokens,
+                                uint32_t aggregation);
 
 }  // namespace fovea::tools
 

@@ -1,21 +1,25 @@
 #include "tools/prediction/task.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "tools/base/fail.h"
+#include "tools/prediction/result_reader.h"
 
 namespace fovea::tools {
 
 OutputTask TaskOf(const Model& model, uint32_t program) {
-  const char* task = model.Metadata("task");
-  const std::string name = task == nullptr ? "" : task;
-  if (name == "sequence-classification") return OutputTask::kClasses;
-  if (name == "token-classification") return OutputTask::kTags;
-  if (name == "masked-lm") return OutputTask::kMaskedWords;
-  const std::optional<uint32_t> logits = FindOutput(model, program, "logits");
-  if (name == "embedding" || !logits) return OutputTask::kEmbedding;
-  return IsPerText(model, program, *logits) ? OutputTask::kClasses : OutputTask::kTags;
+  const std::optional<fovea_result_info> info = FindResultInfo(model, program);
+  if (!info) return FindOutput(model, program, "logits") ? OutputTask::kTags : OutputTask::kEmbedding;
+  switch (info->kind) {
+    case FOVEA_RESULT_CLASSES:
+      return OutputTask::kClasses;
+    case FOVEA_RESULT_TAGS:
+      return OutputTask::kTags;
+    case FOVEA_RESULT_WORDS:
+      return OutputTask::kMaskedWords;
+    default:
+      return OutputTask::kEmbedding;
+  }
 }
 
 std::optional<uint32_t> FindOutput(const Model& model, uint32_t program, const char* name) {
@@ -30,11 +34,6 @@ bool IsPerText(const Model& model, uint32_t program, uint32_t value) {
 bool HasTask(const Model& model, const char* task) {
   const char* own = model.Metadata("task");
   return own != nullptr && strcmp(own, task) == 0;
-}
-
-double ActivatedScore(const Model& model, double logit) {
-  const char* activation = model.Metadata("score_activation");
-  return activation != nullptr && strcmp(activation, "sigmoid") == 0 ? 1 / (1 + exp(-logit)) : logit;
 }
 
 void RefuseGenerators(const Model& model, bool pairs) {
@@ -69,13 +68,6 @@ Matrix ReadLogits(const Model& model, const Session& session) {
 std::string ClassName(const Model& model, uint32_t index) {
   const char* label = model.Metadata(fmt::format("label.{}", index));
   return label == nullptr ? fmt::format("class {}", index) : label;
-}
-
-ClassProblem ClassProblemOf(const Model& model, uint32_t classes) {
-  const char* metadata = model.Metadata("problem_type");
-  const std::string type = metadata == nullptr ? "" : metadata;
-  if (classes <= 1 || type == "regression") return ClassProblem::kRegression;
-  return type == "multi_label_classification" ? ClassProblem::kManyLabels : ClassProblem::kOneClass;
 }
 
 }  // namespace fovea::tools

@@ -14,7 +14,8 @@ namespace fovea::tools {
 
 enum class OutputTask { kEmbedding, kClasses, kTags, kMaskedWords };
 
-// From metadata "task"; else from the space of the output "logits".
+// As the library reads the program's results (fovea/result.h); a program that generates text has scores of each token,
+// as tags are.
 OutputTask TaskOf(const Model& model, uint32_t program);
 
 // The output of this name.
@@ -27,18 +28,6 @@ Matrix ReadLogits(const Model& model, const Session& session);
 
 // Name of a class or tag.
 std::string ClassName(const Model& model, uint32_t index);
-
-// How the scores of that many classes are read (metadata "problem_type"); one class alone is a regression.
-enum class ClassProblem { kOneClass, kManyLabels, kRegression };
-ClassProblem ClassProblemOf(const Model& model, uint32_t classes);
-
-// Whether exactly one class is right.
-inline bool ChoosesOneClass(const Model& model, uint32_t classes) {
-  return ClassProblemOf(model, classes) == ClassProblem::kOneClass;
-}
-
-// How the original presents the only score of a classifier (metadata "score_activation"): by a sigmoid, or as it is.
-double ActivatedScore(const Model& model, double logit);
 
 // Whether metadata "task" is this one.
 bool HasTask(const Model& model, const char* task);

@@ -1,11 +1,11 @@
 // Scores of labels by a model of natural language inference.
 #include "tools/prediction/zero_shot.h"
 
-#include <math.h>
-
 #include <algorithm>
 
+#include "fovea/result.h"
 #include "tools/base/fail.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 
@@ -39,23 +39,16 @@ std::optional<uint32_t> EntailmentClass(const std::vector<std::string>& classes)
   return std::nullopt;
 }
 
-std::vector<double> LabelScores(const Matrix& logits, uint32_t entailment, bool many) {
-  std::vector<double> scores;
-  if (many || logits.rows == 1) {
-    const uint32_t contradiction = entailment == 0 ? logits.width - 1 : 0;
-    for (uint32_t i = 0; i < logits.rows; ++i) {
-      const float* row = logits.Row(i);
-      scores.push_back(1 / (1 + exp(double{row[contradiction]} - row[entailment])));
-    }
-    return scores;
-  }
-  double most = -HUGE_VAL, sum = 0;
-  for (uint32_t i = 0; i < logits.rows; ++i) most = std::max(most, double{logits.Row(i)[entailment]});
+std::vector<float> LabelScores(const Matrix& logits, uint32_t entailment, bool many) {
+  std::vector<float> scores;
+  const bool alone = many || logits.rows == 1;
+  const uint32_t contradiction = entailment == 0 ? logits.width - 1 : 0;
   for (uint32_t i = 0; i < logits.rows; ++i) {
-    scores.push_back(exp(logits.Row(i)[entailment] - most));
-    sum += scores.back();
+    const float* row = logits.Row(i);
+    scores.push_back(row[entailment] - (alone ? row[contradiction] : 0));
   }
-  for (double& score : scores) score /= sum;
+  Check(fovea_result_activate(alone ? FOVEA_ACTIVATION_SIGMOID : FOVEA_ACTIVATION_SOFTMAX, scores.data(), logits.rows),
+        "");
   return scores;
 }
 

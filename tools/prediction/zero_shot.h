@@ -24,7 +24,7 @@ std::optional<uint32_t> EntailmentClass(const std::vector<std::string>& classes)
 
 // `logits`: a row for each label. One label is right: a softmax of the entailment scores over all labels. Any number
 // (`many`), or a single label: entailment against contradiction, the first class, or the last if entailment is first.
-std::vector<double> LabelScores(const Matrix& logits, uint32_t entailment, bool many);
+std::vector<float> LabelScores(const Matrix& logits, uint32_t entailment, bool many);
 
 }  // namespace fovea::tools
 

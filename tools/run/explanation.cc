@@ -1,52 +1,30 @@
 // Explains a classification by sentences and words.
 #include "tools/run/explanation.h"
 
-#include <ctype.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "tools/base/fail.h"
+#include "fovea/result.h"
+#include "tools/model/library_error.h"
 #include "tools/text/text_inputs.h"
 
 namespace fovea::tools {
 namespace {
 
-// The weight of each row of a level in its segment, for the whole space; empty without a tap.
-std::vector<double> ReadWeights(const Session& session, uint32_t space, int tap) {
+// The weight of each row of a level in its segment, for the whole space; empty without a tap, or one of another level.
+std::vector<float> ReadWeights(const Session& session, uint32_t space, int tap) {
   if (tap < 0) return {};
-  const fovea_attention_map weights = session.AttentionMap(static_cast<uint32_t>(tap));
-  const std::vector<uint32_t> lengths = session.Lengths(space), keys = session.Lengths(weights.key_space);
-  if (keys.size() != lengths.size()) return {};  // the step does not belong to this level
-  std::vector<double> all(std::accumulate(lengths.begin(), lengths.end(), size_t{0}));
-  // There is one tapped row for each segment, or for each segment that is not empty.
-  uint32_t first = 0, first_key = 0, tapped = 0;
-  for (uint32_t segment = 0; segment < lengths.size(); ++segment) {
-    if (keys[segment] < lengths[segment]) return {};
-    const uint32_t query = weights.query_space == weights.key_space ? first_key : segment;
-    if (tapped < weights.rows && weights.query_rows[tapped] == query) {
-      const uint32_t front = keys[segment] - lengths[segment];  // prepended rows, if the keys' space extends this one
-      const float* row = weights.data + static_cast<size_t>(tapped) * weights.heads * weights.stride + front;
-      std::copy(row, row + lengths[segment], all.begin() + first);
-      ++tapped;
-    }
-    first += lengths[segment];
-    first_key += keys[segment];
-  }
+  const std::vector<uint32_t> lengths = session.Lengths(space);
+  std::vector<float> all(std::accumulate(lengths.begin(), lengths.end(), size_t{0}));
+  fovea_error error = {};
+  const fovea_status status =
+      fovea_result_read_weights(session.get(), static_cast<uint32_t>(tap), space, all.data(), all.size(), &error);
+  if (status == FOVEA_E_OPTION) return {};
+  Check(status, error, "attention weights");
   return all;
-}
-
-bool IsWordByte(uint8_t byte) { return byte >= 0x80 || isalnum(byte) != 0 || byte == '_'; }
-// The first UTF-8 byte of a character in a script without spaces (CJK).
-bool IsIdeograph(uint8_t byte) { return byte >= 0xe3 && byte <= 0xe9; }
-
-// Whether two adjacent tokens belong to one word.
-bool Joined(const std::string& text, uint32_t end, uint32_t begin) {
-  if (end != begin || begin == 0 || begin >= text.size()) return false;
-  const auto left = static_cast<uint8_t>(text[begin - 1]), right = static_cast<uint8_t>(text[begin]);
-  return IsWordByte(left) && IsWordByte(right) && !IsIdeograph(right);
 }
 
 struct Part {
@@ -56,40 +34,30 @@ struct Part {
 
 // Adds words and tokens of a sentence or text whose first token is row `row` of `weights`.
 void AddWords(const Tokenizer& tokenizer, const std::string& text, const Tokens& tokens, const Part& part,
-              const double* weights, OrderedJson& out) {
+              const float* weights, OrderedJson& out) {
   OrderedJson list = OrderedJson::array(), words = OrderedJson::array();
-  uint32_t word_begin = 0, word_end = 0;
-  double word_weight = 0;
-  const auto flush = [&] {
-    if (word_end > word_begin) {
-      words.push_back({{"text", text.substr(word_begin, word_end - word_begin)},
-                       {"begin", word_begin},
-                       {"end", word_end},
-                       {"weight", word_weight},
-                       {"share", word_weight * part.share}});
-    }
-    word_begin = word_end = 0;
-    word_weight = 0;
-  };
   for (uint32_t i = 0; i < part.count; ++i) {
     const uint32_t token = part.first + i;
-    uint32_t begin = tokens.begin[token], end = tokens.end[token];
     list.push_back({{"token", tokenizer.Piece(tokens.ids[token])},
-                    {"begin", begin},
-                    {"end", end},
+                    {"begin", tokens.begin[token]},
+                    {"end", tokens.end[token]},
                     {"special", tokens.special[token] != 0},
                     {"weight", weights[i]}});
-    if (tokens.special[token] != 0) continue;
-    while (begin < end && isspace(static_cast<uint8_t>(text[begin])) != 0) ++begin;
-    if (begin == end) continue;
-    if (word_end == word_begin || (begin >= word_end && !Joined(text, word_end, begin))) {
-      flush();
-      word_begin = begin;
-    }
-    word_end = std::max(word_end, end);
-    word_weight += weights[i];
   }
-  flush();
+  const TokenArrays arrays(tokens);
+  std::vector<fovea_word> found(part.count);
+  uint64_t count = 0;
+  fovea_error error = {};
+  Check(fovea_result_get_words(text.data(), text.size(), arrays.get(), part.first, part.count, weights, found.data(),
+                               found.size(), &count, &error),
+        error, "words");
+  for (uint64_t i = 0; i < count; ++i) {
+    words.push_back({{"text", text.substr(found[i].begin, found[i].end - found[i].begin)},
+                     {"begin", found[i].begin},
+                     {"end", found[i].end},
+                     {"weight", found[i].weight},
+                     {"share", found[i].weight * part.share}});
+  }
   out["words"] = words;
   out["token_weights"] = list;
 }
@@ -125,16 +93,11 @@ Explainer::Explainer(const Model& model, uint32_t program) : nested_(ReadsDocume
 
 Explainer::Level Explainer::Add(const Model& model, uint32_t program, uint32_t space) {
   Level level{space, -1};
-  const char* name = model.Metadata(fmt::format("explain.{}", model.Space(space).name));
-  const std::optional<uint32_t> step = name == nullptr ? std::nullopt : model.FindAttention(program, name);
-  if (!step) return level;
-  fovea_tap tap = TapOf(*step);
-  tap.reduce = FOVEA_REDUCE_MEAN;
-  const uint32_t queries = model.StepInput(program, *step, 0), keys = model.StepInput(program, *step, 1);
-  if (model.Value(program, queries).space == model.Value(program, keys).space) {
-    tap.rows = FOVEA_TAP_ROWS_STRIDE;  // the first row of each segment
-    tap.stride = UINT32_MAX;
-  }
+  fovea_tap tap = Sized<fovea_tap>();
+  fovea_error error = {};
+  const fovea_status status = fovea_result_get_explaining_tap(model.get(), program, space, &tap, &error);
+  if (status == FOVEA_E_NAME) return level;
+  Check(status, error, model.name());
   level.tap = static_cast<int>(taps_.size());
   taps_.push_back(tap);
   return level;
@@ -143,8 +106,8 @@ Explainer::Level Explainer::Add(const Model& model, uint32_t program, uint32_t s
 std::vector<OrderedJson> Explainer::Explain(const Tokenizer& tokenizer, const Session& session,
                                             const std::vector<std::string>& texts,
                                             const std::vector<Tokens>& tokens) const {
-  const std::vector<double> word_weights = ReadWeights(session, tokens_.space, tokens_.tap);
-  const std::vector<double> sentence_weights = ReadWeights(session, sentences_.space, sentences_.tap);
+  const std::vector<float> word_weights = ReadWeights(session, tokens_.space, tokens_.tap);
+  const std::vector<float> sentence_weights = ReadWeights(session, sentences_.space, sentences_.tap);
   std::vector<OrderedJson> explanations;
   size_t row = 0, sentence_row = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -163,7 +126,7 @@ std::vector<OrderedJson> Explainer::Explain(const Tokenizer& tokenizer, const Se
                           {"begin", sentence.begin},
                           {"end", sentence.end}};
       double share = 1.0 / static_cast<double>(tokens[i].sentences.size());
-      if (!sentence_weights.empty()) part["share"] = share = sentence_weights[sentence_row];
+      if (!sentence_weights.empty()) part["share"] = share = double{sentence_weights[sentence_row]};
       if (!word_weights.empty())
         AddWords(tokenizer, texts[i], tokens[i], {first, sentence.tokens, share}, &word_weights[row], part);
       sentences.push_back(std::move(part));

@@ -1,13 +1,13 @@
 // Models that read pairs of texts.
 #include "tools/run/pairs.h"
 
-#include <math.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
 #include "tools/base/lines.h"
+#include "tools/model/library_error.h"
+#include "tools/prediction/result_reader.h"
 #include "tools/prediction/task.h"
 #include "tools/prediction/zero_shot.h"
 #include "tools/text/text_inputs.h"
@@ -64,16 +64,15 @@ std::vector<OrderedJson> ChooseSeconds(const Model& model, const TextRun& run, c
   for (size_t begin = 0; begin < pairs.size();) {
     size_t end = begin + 1;
     while (end < pairs.size() && pairs[end].first == pairs[begin].first) ++end;
-    double most = -HUGE_VAL, sum = 0;
-    const auto logit = [&](size_t i) { return logits.Row(static_cast<uint32_t>(i))[0]; };
-    for (size_t i = begin; i < end; ++i) most = std::max(most, double{logit(i)});
-    for (size_t i = begin; i < end; ++i) sum += exp(logit(i) - most);
+    std::vector<float> shares(logits.values.begin() + static_cast<ptrdiff_t>(begin),
+                              logits.values.begin() + static_cast<ptrdiff_t>(end));
+    Check(fovea_result_activate(FOVEA_ACTIVATION_SOFTMAX, shares.data(), static_cast<uint32_t>(shares.size())), "");
     OrderedJson choices = OrderedJson::array();
     for (size_t i = begin; i < end; ++i) {
       OrderedJson choice = {{"text", pairs[i].second},
                             {"tokens", run.tokens[i].ids.size()},
-                            {"probability", exp(logit(i) - most) / sum},
-                            {"logit", logit(i)}};
+                            {"probability", shares[i - begin]},
+                            {"logit", logits.values[i]}};
       if (run.tokens[i].dropped != 0) choice["dropped_tokens"] = run.tokens[i].dropped;
       choices.push_back(std::move(choice));
     }
@@ -109,7 +108,7 @@ OrderedJson ScoreLabels(const Model& model, const Tokenizer& tokenizer, const st
          model.name(), logits.rows, logits.width);
   }
   const uint32_t entailment = EntailmentClass(ClassesOf(model, logits.width)).value_or(logits.width - 1);
-  const std::vector<double> scores = LabelScores(logits, entailment, options.many);
+  const std::vector<float> scores = LabelScores(logits, entailment, options.many);
   OrderedJson labels = OrderedJson::array();
   for (size_t i = 0; i < scores.size(); ++i) labels.push_back({{"label", options.labels[i]}, {"score", scores[i]}});
   SortBy("score", labels);

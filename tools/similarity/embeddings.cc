@@ -10,6 +10,7 @@
 #include "tools/base/fail.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/prediction/prediction.h"
+#include "tools/prediction/result_reader.h"
 #include "tools/prediction/word_weights.h"
 #include "tools/text/text_inputs.h"
 #include "tools/text/text_run.h"
@@ -17,21 +18,16 @@
 namespace fovea::tools {
 namespace {
 
-double Dot(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
+std::vector<float> RowOf(const Matrix& rows, uint32_t row) { return {rows.Row(row), rows.Row(row) + rows.width}; }
+
+void Normalize(std::vector<float>& row) {
+  double squares = 0;
+  for (const float value : row) squares += double{value} * double{value};
+  for (float& value : row) value = squares == 0 ? 0 : static_cast<float>(value / sqrt(squares));
 }
 
-void Normalize(std::vector<double>& row) {
-  const double length = sqrt(Dot(row, row));
-  for (double& value : row) value = length == 0 ? 0 : value / length;
-}
-
-std::vector<double> RowOf(const Matrix& rows, uint32_t row) { return {rows.Row(row), rows.Row(row) + rows.width}; }
-
-std::vector<double> Direction(const Matrix& rows, uint32_t row) {
-  std::vector<double> direction = RowOf(rows, row);
+std::vector<float> Direction(const Matrix& rows, uint32_t row) {
+  std::vector<float> direction = RowOf(rows, row);
   Normalize(direction);
   return direction;
 }
@@ -54,51 +50,30 @@ std::optional<double> Number(const Model& model, const char* key) {
 
 }  // namespace
 
-Measure MeasureOf(const Model& model) {
-  const char* interaction = model.Metadata("interaction");
-  if (interaction != nullptr && std::string(interaction) == "late") return Measure::kMaxSim;
-  const char* metadata = model.Metadata("similarity");
-  const char* task = model.Metadata("task");
-  const bool sparse = task != nullptr && std::string(task) == "masked-lm";
-  const std::string name = metadata != nullptr ? metadata : sparse ? "dot" : "cosine";
-  if (name == "cosine") return Measure::kCosine;
-  if (name == "dot") return Measure::kDot;
-  if (name == "euclidean") return Measure::kEuclidean;
-  if (name == "manhattan") return Measure::kManhattan;
-  Fail("{}: metadata similarity: '{}' is unknown", model.name(), name);
+uint32_t MeasureOf(const Model& model) {
+  const std::optional<fovea_result_info> info = FindResultInfo(model, 0);
+  return info ? info->measure : uint32_t{FOVEA_MEASURE_COSINE};
 }
 
-const char* NameOf(Measure measure) {
-  switch (measure) {
-    case Measure::kCosine:
-      return "Cosine";
-    case Measure::kDot:
-      return "Dot product";
-    case Measure::kEuclidean:
-      return "Negative Euclidean distance";
-    case Measure::kManhattan:
-      return "Negative Manhattan distance";
-    case Measure::kMaxSim:
-      return "Sum of the largest dot products (rows: queries, columns: documents)";
-  }
-  return "";
-}
+namespace {
 
-const char* KeyOf(Measure measure) {
-  switch (measure) {
-    case Measure::kCosine:
-      return "cosines";
-    case Measure::kDot:
-      return "dot_products";
-    case Measure::kEuclidean:
-      return "negative_euclidean_distances";
-    case Measure::kManhattan:
-      return "negative_manhattan_distances";
-    case Measure::kMaxSim:
-      return "sums_of_largest_dot_products";
-  }
-  return "";
-}
+struct MeasureNames {
+  const char *name, *key;
+};
+
+// By fovea_measure.
+constexpr MeasureNames kMeasures[] = {
+    {"Cosine", "cosines"},
+    {"Dot product", "dot_products"},
+    {"Negative Euclidean distance", "negative_euclidean_distances"},
+    {"Negative Manhattan distance", "negative_manhattan_distances"},
+    {"Sum of the largest dot products (rows: queries, columns: documents)", "sums_of_largest_dot_products"}};
+
+}  // namespace
+
+const char* NameOf(uint32_t measure) { return kMeasures[measure].name; }
+
+const char* KeyOf(uint32_t measure) { return kMeasures[measure].key; }
 
 namespace {
 
@@ -108,7 +83,7 @@ void AddTokenRows(const Model& model, const Session& session, const std::vector<
   if (!rows) Fail("{}: has no output token_embeddings with a row for each token", model.name());
   uint32_t row = 0;
   for (const Tokens& of_text : tokens) {
-    std::vector<double>& text = made.rows.emplace_back();
+    std::vector<float>& text = made.rows.emplace_back();
     for (size_t i = 0; i < of_text.ids.size() && row < rows->rows; ++i, ++row) {
       text.insert(text.end(), rows->Row(row), rows->Row(row) + rows->width);
     }
@@ -118,30 +93,15 @@ void AddTokenRows(const Model& model, const Session& session, const std::vector<
   made.width = rows->width;
 }
 
-double SumOfLargest(const std::vector<double>& query, const std::vector<double>& document, size_t width) {
-  double sum = 0;
-  for (size_t i = 0; i < query.size(); i += width) {
-    double most = -INFINITY;
-    for (size_t j = 0; j < document.size(); j += width) {
-      double product = 0;
-      for (size_t k = 0; k < width; ++k) product += query[i + k] * document[j + k];
-      most = std::max(most, product);
-    }
-    sum += document.empty() ? 0 : most;
-  }
-  return sum;
-}
-
-double Similarity(const std::vector<double>& a, const std::vector<double>& b, Measure measure, size_t width) {
-  if (measure == Measure::kMaxSim) return SumOfLargest(a, b, width);
-  if (a.size() != b.size()) Fail("embeddings of {} and {} dimensions cannot be compared", a.size(), b.size());
-  if (measure == Measure::kCosine || measure == Measure::kDot) return Dot(a, b);
-  double distance = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double apart = std::abs(a[i] - b[i]);
-    distance += measure == Measure::kEuclidean ? apart * apart : apart;
-  }
-  return measure == Measure::kEuclidean ? -sqrt(distance) : -distance;
+double Similarity(const std::vector<float>& a, const std::vector<float>& b, uint32_t measure, uint32_t width) {
+  const bool of_rows = measure == FOVEA_MEASURE_MAX_SIM;
+  if (!of_rows && a.size() != b.size())
+    Fail("embeddings of {} and {} dimensions cannot be compared", a.size(), b.size());
+  const auto rows = [&](const std::vector<float>& of) {
+    return static_cast<uint32_t>(of_rows ? of.size() / width : 1);
+  };
+  return fovea_result_similarity(measure, a.data(), rows(a), b.data(), rows(b),
+                                 of_rows ? width : static_cast<uint32_t>(a.size()));
 }
 
 }  // namespace
@@ -155,7 +115,7 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
   }
   const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
   Directions made = {{}, "", false, options.measure};
-  if (options.measure == Measure::kMaxSim) {
+  if (options.measure == FOVEA_MEASURE_MAX_SIM) {
     AddTokenRows(model, *run.session, run.tokens, made);
     return made;
   }
@@ -165,16 +125,16 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
                                        : ReadEmbeddings(model, *run.session, options.dimensions);
   made.source = embeddings.source;
   made.sparse = sparse;
-  const bool unit = made.measure == Measure::kCosine;
+  const bool unit = made.measure == FOVEA_MEASURE_COSINE;
   const size_t each = prompts.empty() ? 1 : prompts.size();
   for (uint32_t i = 0; i < filled.size(); ++i) {
     if (i % each == 0) made.dropped.push_back(0);
     made.dropped.back() += run.tokens[i].dropped;
-    const std::vector<double> direction = unit ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
+    const std::vector<float> direction = unit ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
     if (i % each == 0) made.rows.emplace_back(direction.size());
-    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j] / static_cast<double>(each);
+    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j] / static_cast<float>(each);
   }
-  for (std::vector<double>& row : made.rows) {
+  for (std::vector<float>& row : made.rows) {
     if (unit) Normalize(row);
   }
   return made;
@@ -182,13 +142,13 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options) {
-  Directions made = {std::vector<std::vector<double>>(files.size()), "", false, options.measure};
+  Directions made = {std::vector<std::vector<float>>(files.size()), "", false, options.measure};
   for (const PictureRun& run : RunPictureFiles(model, program, files, options.workers)) {
     const Embeddings embeddings = ReadEmbeddings(model, *run.session, options.dimensions);
     made.source = embeddings.source;
     for (uint32_t i = 0; i < run.which.size(); ++i) {
       made.rows[run.which[i]] =
-          made.measure == Measure::kCosine ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
+          made.measure == FOVEA_MEASURE_COSINE ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
     }
   }
   return made;
@@ -196,9 +156,9 @@ Directions DirectionsOfPictures(const Model& model, const std::string& program, 
 
 std::vector<std::vector<double>> Similarities(const Directions& a, const Directions& b) {
   std::vector<std::vector<double>> all;
-  for (const std::vector<double>& row : a.rows) {
+  for (const std::vector<float>& row : a.rows) {
     all.emplace_back();
-    for (const std::vector<double>& column : b.rows) {
+    for (const std::vector<float>& column : b.rows) {
       all.back().push_back(Similarity(row, column, a.measure, std::max(a.width, 1u)));
     }
   }

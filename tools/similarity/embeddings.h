@@ -8,37 +8,34 @@
 #include <string>
 #include <vector>
 
+#include "fovea/result.h"
 #include "tools/model/model.h"
 
 namespace fovea::tools {
 
-// How two embeddings are compared. Distances are negative, so that more is more similar. kMaxSim: each row of the first
-// text with the most similar row of the second one, summed (ColBERT, Khattab and Zaharia, arXiv 2004.12832).
-enum class Measure { kCosine, kDot, kEuclidean, kManhattan, kMaxSim };
-
-// The measure that a model states (metadata similarity and interaction), else the dot product for word weights and the
-// cosine for embeddings.
-Measure MeasureOf(const Model& model);
+// The measure that a model states (fovea_measure): metadata similarity and interaction, else the dot product for word
+// weights and the cosine for embeddings.
+uint32_t MeasureOf(const Model& model);
 // "Cosine", "Negative Euclidean distance".
-const char* NameOf(Measure measure);
+const char* NameOf(uint32_t measure);
 // The key in JSON: "cosines", "negative_euclidean_distances".
-const char* KeyOf(Measure measure);
+const char* KeyOf(uint32_t measure);
 
 // Rows of length 1 (or 0) for cosines, else as the model makes them, and the name of the output; for a masked language
-// model, word weights (word_weights.h). kMaxSim: the rows of a text's tokens, concatenated.
+// model, word weights (word_weights.h). FOVEA_MEASURE_MAX_SIM: the rows of a text's tokens, concatenated.
 struct Directions {
-  std::vector<std::vector<double>> rows;
+  std::vector<std::vector<float>> rows;
   std::string source;
   bool sparse = false;
-  Measure measure = Measure::kCosine;
-  uint32_t width = 0;                  // kMaxSim: of a row
+  uint32_t measure = FOVEA_MEASURE_COSINE;
+  uint32_t width = 0;                  // FOVEA_MEASURE_MAX_SIM: of a row
   std::vector<uint64_t> dropped = {};  // tokens of each text beyond the model's limit
 };
 
 struct EmbeddingOptions {
   uint32_t workers = 1;
-  uint32_t dimensions = 0;             // see ReadEmbeddings
-  Measure measure = Measure::kCosine;  // other than kCosine: one prompt at most
+  uint32_t dimensions = 0;                  // see ReadEmbeddings
+  uint32_t measure = FOVEA_MEASURE_COSINE;  // other than FOVEA_MEASURE_COSINE: one prompt at most
 };
 
 // `prompts`: templates whose "{}" is replaced by the text; a text's direction is the mean over them. Without prompts:

@@ -35,12 +35,38 @@ FOVEA_PAIRING_ROWS = 1
 FOVEA_BEAMS_STOP_IF_WORSE = 0
 FOVEA_BEAMS_STOP_FIRST = 1
 FOVEA_BEAMS_STOP_NEVER = 2
+FOVEA_END_NOT = 0
+FOVEA_END_STOP = 1
+FOVEA_END_LIMIT = 2
+FOVEA_END_FULL = 3
+FOVEA_BLOCK_MODEL = 0
+FOVEA_BLOCK_FIXED = 1
+FOVEA_BLOCK_STATE = 2
+FOVEA_BLOCK_SCRATCH = 3
 FOVEA_BACKEND_DEFAULT = 0
 FOVEA_BACKEND_HIGHWAY = 1
 FOVEA_BACKEND_XNNPACK = 2
 FOVEA_ROLE_INTERNAL = 0
 FOVEA_ROLE_INPUT = 1
 FOVEA_ROLE_OUTPUT = 2
+FOVEA_RESULT_EMBEDDING = 1
+FOVEA_RESULT_CLASSES = 2
+FOVEA_RESULT_TAGS = 3
+FOVEA_RESULT_WORDS = 4
+FOVEA_POOLING_NONE = 0
+FOVEA_POOLING_MEAN = 1
+FOVEA_ACTIVATION_NONE = 0
+FOVEA_ACTIVATION_SOFTMAX = 1
+FOVEA_ACTIVATION_SIGMOID = 2
+FOVEA_MEASURE_COSINE = 0
+FOVEA_MEASURE_DOT = 1
+FOVEA_MEASURE_EUCLIDEAN = 2
+FOVEA_MEASURE_MANHATTAN = 3
+FOVEA_MEASURE_MAX_SIM = 4
+FOVEA_AGGREGATION_SIMPLE = 0
+FOVEA_AGGREGATION_FIRST = 1
+FOVEA_AGGREGATION_AVERAGE = 2
+FOVEA_AGGREGATION_MAX = 3
 FOVEA_OK = 0
 FOVEA_E_ARGUMENT = 1
 FOVEA_E_ORDER = 2
@@ -230,7 +256,7 @@ class fovea_generated(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("texts", c_uint32), ("left", c_uint32), ("step", c_uint32), ("tokens", c_void_p),
         ("scores", c_void_p), ("ended", c_void_p), ("logprobs", c_void_p), ("top_tokens", c_void_p),
-        ("top_logprobs", c_void_p), ("top_count", c_uint32),
+        ("top_logprobs", c_void_p), ("top_count", c_uint32), ("ends", c_void_p),
     ]
 
 
@@ -296,6 +322,21 @@ class fovea_step_info(Structure):
     ]
 
 
+class fovea_result_info(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("program", c_uint32), ("kind", c_uint32), ("value", c_uint32), ("width", c_uint32),
+        ("pooling", c_uint32), ("activation", c_uint32), ("measure", c_uint32), ("normalize", c_uint32),
+    ]
+
+
+class fovea_span(Structure):
+    _fields_ = [("begin", c_uint32), ("end", c_uint32), ("label", c_uint32), ("score", c_float), ("name", c_char_p)]
+
+
+class fovea_word(Structure):
+    _fields_ = [("begin", c_uint32), ("end", c_uint32), ("weight", c_float)]
+
+
 class fovea_limit(Structure):
     _fields_ = [("space", c_uint32), ("rows", c_uint32), ("segment_rows", c_uint32)]
 
@@ -307,6 +348,7 @@ class fovea_session_options(Structure):
         ("keep", c_void_p), ("taps", c_void_p), ("runner", c_void_p), ("runner_context", c_void_p),
         ("barrier", c_void_p), ("clock", c_void_p), ("rows", c_uint64), ("linked", c_void_p),
         ("linked_count", c_uint32), ("cached_texts", c_uint32), ("rewind_rows", c_uint32), ("cache_type", c_void_p),
+        ("texts", c_uint64),
     ]
 
 
@@ -419,6 +461,7 @@ FUNCTIONS = {
     "fovea_cache_saved_size": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_cache_save": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
     "fovea_cache_restore": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_void_p]),
+    "fovea_generate_find_programs": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_generate_get_linked": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_void_p]),
     "fovea_generate_size": (c_int32, [c_void_p, c_void_p, c_void_p]),
     "fovea_generate_init": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
@@ -452,6 +495,20 @@ FUNCTIONS = {
     "fovea_pack_get_target": (c_char_p, [c_uint32]),
     "fovea_model_packed_size": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "fovea_model_pack": (c_int32, [c_void_p, c_char_p, c_void_p, c_uint64, c_void_p]),
+    "fovea_result_get_info": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p, c_void_p]),
+    "fovea_result_get_count": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "fovea_result_read": (c_int32, [c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),
+    "fovea_result_activate": (c_int32, [c_uint32, c_void_p, c_uint32]),
+    "fovea_result_rank": (c_uint32, [c_void_p, c_uint32, c_uint32, c_void_p]),
+    "fovea_result_similarity": (c_double, [c_uint32, c_void_p, c_uint32, c_void_p, c_uint32, c_uint32]),
+    "fovea_result_get_spans": (c_int32, [
+        c_void_p, c_void_p, c_uint32, c_void_p, c_char_p, c_uint64, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p,
+    ]),
+    "fovea_result_get_explaining_tap": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
+    "fovea_result_read_weights": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),
+    "fovea_result_get_words": (c_int32, [
+        c_char_p, c_uint64, c_void_p, c_uint64, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p,
+    ]),
     "fovea_session_size": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_session_init": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_session_make": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]),
@@ -465,6 +522,7 @@ FUNCTIONS = {
     "fovea_session_run": (c_int32, [c_void_p, c_void_p]),
     "fovea_session_begin": (c_int32, [c_void_p, c_void_p]),
     "fovea_session_advance": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_session_advance_for": (c_int32, [c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_session_cancel": (None, [c_void_p]),
     "fovea_session_clear_cancel": (None, [c_void_p]),
     "fovea_session_get_output": (c_int32, [c_void_p, c_uint32, c_void_p, c_void_p]),
@@ -500,10 +558,11 @@ FUNCTIONS = {
     "fovea_text_decode_end": (c_int32, [c_void_p, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p]),
     "fovea_text_get_token": (c_int32, [c_void_p, c_int32, c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_text_find_token": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p, c_void_p]),
+    "fovea_text_get_prompt": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "fovea_version": (c_char_p, []),
     "fovea_simd_target": (c_char_p, []),
     "fovea_blob_version": (c_uint32, []),
-    "fovea_port_memory": (c_void_p, [c_void_p, c_uint64]),
+    "fovea_port_memory": (c_void_p, [c_void_p, c_uint64, c_uint32]),
     "fovea_port_free": (None, [c_void_p]),
     "fovea_port_open": (c_char_p, [c_char_p, c_void_p]),
     "fovea_port_close": (None, [c_void_p]),

@@ -8,10 +8,11 @@ from typing import Any, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _c
-from ._library import Error, Threads, look
+from ._library import Error, Threads, call, sized
+from ._results import result_info
 from ._texts import id_input, sentence_space
-from .model import Model, Program, Step
-from .predict import Class, classes_of, has_classes, run_texts
+from .model import Model, Program
+from .predict import Class, classes_in, has_classes, run_texts
 from .session import Session, Tap
 from .text import Encoding, Text
 
@@ -67,67 +68,47 @@ class Explanation(collections.abc.Sequence):
         return explanation_page(self)
 
 
-def _input_space(model: Model, program: Program, step: Step, index: int) -> str:
-    value = ctypes.c_uint32()
-    look("fovea_program_get_step_input", model.address, program.index, step.index, index, ctypes.byref(value))
-    return list(program.values.values())[value.value].space
-
-
 def _tap_of(model: Model, program: Program, space: Optional[str]) -> Optional[Tap]:
-    """The attention that explains the rows of a space (metadata explain.SPACE)."""
-    name = None if space is None else model.metadata.get(f"explain.{space}")
-    if not name:
+    """The attention that explains the rows of a space."""
+    if space is None:
         return None
-    step = model.attention(program, name)
-    own = _input_space(model, program, step, 0) == _input_space(model, program, step, 1)
-    return Tap(name, reduce="mean", first_rows=own)
+    found = sized(_c.fovea_tap)
+    try:
+        call("fovea_result_get_explaining_tap", model.address, program.index, model.space(space).index,
+             ctypes.byref(found))
+    except Error as error:
+        if error.status == _c.FOVEA_E_NAME:
+            return None
+        raise
+    step = next(step.name for step in program.steps.values() if step.index == found.step)
+    return Tap(step, reduce="mean", first_rows=found.rows == _c.FOVEA_TAP_ROWS_STRIDE)
 
 
 def _weights(session: Session, space: str, index: int) -> Optional[np.ndarray]:
     """The weights of the rows of a level, through all its segments; None: the operation does not belong to it."""
-    recorded, offsets = session.attention_map(index), session.offsets(space).astype(np.int64)
-    keys = recorded.key_offsets.astype(np.int64)
-    if len(offsets) != len(keys):
-        return None
-    weights, own = np.zeros(offsets[-1]), len(recorded.query_offsets) == len(keys)
-    rows = set(recorded.query_rows.tolist())
-    for i in range(len(offsets) - 1):
-        length = int(offsets[i + 1] - offsets[i])
-        front = int(keys[i + 1] - keys[i]) - length  # rows in front, if the keys' space extends this one
-        if front < 0:
+    weights = np.empty(int(session.offsets(space)[-1]), np.float32)
+    try:
+        call("fovea_result_read_weights", session.address, index, session.model.space(space).index,
+             weights.ctypes.data, len(weights))
+    except Error as error:
+        if error.status == _c.FOVEA_E_OPTION:
             return None
-        query = int(recorded.query_offsets[i]) if own else i
-        if query in rows and length:
-            weights[offsets[i]:offsets[i + 1]] = recorded.segment(i)[0, 0, front:]
+        raise
     return weights
-
-
-def _is_word(byte: int) -> bool:
-    return byte >= 0x80 or chr(byte).isalnum() or byte == 0x5f
-
-
-def _touches(raw: bytes, end: int, begin: int) -> bool:
-    """Whether two adjacent tokens belong to one word. Scripts that are written without spaces (from E3 on in UTF-8)
-    have no words of several tokens here."""
-    return (end == begin and 0 < begin < len(raw) and _is_word(raw[begin - 1]) and _is_word(raw[begin]) and
-            not 0xe3 <= raw[begin] <= 0xe9)
 
 
 def _words(raw: bytes, encoding: Encoding, first: int, weights: np.ndarray, share: float) -> List[Word]:
     """Words of the tokens from `first`, one for each of `weights`."""
-    found: List[List[Any]] = []
-    for i, weight in enumerate(weights.tolist()):
-        begin, end = (int(place) for place in encoding.ranges[first + i])
-        if encoding.special[first + i]:
-            continue
-        begin += len(raw[begin:end]) - len(raw[begin:end].lstrip())
-        if begin >= end:
-            continue
-        if not found or begin >= found[-1][1] and not _touches(raw, found[-1][1], begin):
-            found.append([begin, end, 0.0])
-        found[-1][1] = max(found[-1][1], end)
-        found[-1][2] += weight
-    return [Word(*_piece(raw, begin, end), weight, weight * share) for begin, end, weight in found]
+    special = np.ascontiguousarray(encoding.special, np.uint8)
+    ranges = np.ascontiguousarray(encoding.ranges, np.uint32)
+    weights = np.ascontiguousarray(weights, np.float32)
+    tokens = sized(_c.fovea_text_tokens, capacity=len(special), count=len(special))
+    tokens.special, tokens.ranges = special.ctypes.data, ranges.ctypes.data
+    words, count = (_c.fovea_word * max(1, len(weights)))(), ctypes.c_uint64()
+    call("fovea_result_get_words", raw, len(raw), ctypes.byref(tokens), first, len(weights), weights.ctypes.data, words,
+         len(weights), ctypes.byref(count))
+    return [Word(*_piece(raw, word.begin, word.end), word.weight, word.weight * share)
+            for word in words[:count.value]]
 
 
 def _piece(raw: bytes, begin: int, end: int) -> Tuple[str, int, int]:
@@ -162,7 +143,7 @@ def explain(model: Model, text: Text, top: Optional[int], program: Optional[str]
     result = run_texts(model, [text], about.name, max_length=max_length, wrapped=wrapped,
                        taps=[tap for _, tap in levels], workers=workers)
     session, encoding = result.session, (result.encodings or [])[0]
-    classes = classes_of(model, session.output("logits")[0], top)
+    classes = classes_in(model, result_info(model, about), session, top)[0]
     found = {level: _weights(session, str(level), i) for i, (level, _) in enumerate(levels)}
     weights = found[space]
     if weights is None:

@@ -54,6 +54,10 @@ class Generated:
     logprobs: Optional[np.ndarray]
     top_tokens: Optional[np.ndarray]  #: [texts, top_logprobs]
     top_logprobs: Optional[np.ndarray]
+    ends: List[Optional[str]]  #: Why each text ended: "stop" token, "limit" (max_tokens), "full" (no room); None: not.
+
+
+_ENDS = {_c.FOVEA_END_NOT: None, _c.FOVEA_END_STOP: "stop", _c.FOVEA_END_LIMIT: "limit", _c.FOVEA_END_FULL: "full"}
 
 
 class _Stream:
@@ -111,10 +115,6 @@ class Generator(Handle):
             stops = _ids(stop_ids)
             held = np.append(stops, np.int32(0))  # an empty array also needs an address
             options.stop_ids, options.stop_id_count = held.ctypes.data, len(stops)
-            self._stop_ids = set(stops.tolist())
-        else:
-            listed = self._model.metadata.get("generate.stop_ids", self._model.metadata.get("generate.end", ""))
-            self._stop_ids = {int(word) for word in listed.split()}
         needed = ctypes.c_uint64()
         call("fovea_generate_size", ctypes.byref(options), ctypes.byref(needed), doing="generate")
         self._blocks = Blocks()
@@ -137,7 +137,6 @@ class Generator(Handle):
         has_text = self._model.info["has_text"]
         after = prompts if prompts is not None else [()] * count
         self._streams = [_Stream(self._model, after[i]) if has_text else None for i in range(count)]
-        self._most = max_tokens or _listed_most(self._model)
 
     def _set_prompts(self, prompts: Sequence[Any]) -> None:
         rows = [_ids(prompt) for prompt in prompts]
@@ -182,23 +181,24 @@ class Generator(Handle):
             return array(at, dtype, *shape) if at else None
 
         tokens, ended = array(made.tokens, np.int32, made.texts), array(made.ended, np.uint8, made.texts).astype(bool)
+        ends = [_ENDS[end] for end in array(made.ends, np.uint8, made.texts).tolist()]
         tops = (made.texts, made.top_count)
         return Generated(made.step, tokens, array(made.scores, np.float32, made.texts), ended,
-                         self._add(tokens, ended), wanted(made.logprobs, np.float32, made.texts),
-                         wanted(made.top_tokens, np.int32, *tops), wanted(made.top_logprobs, np.float32, *tops))
+                         self._add(tokens, ends), wanted(made.logprobs, np.float32, made.texts),
+                         wanted(made.top_tokens, np.int32, *tops), wanted(made.top_logprobs, np.float32, *tops), ends)
 
-    def _add(self, tokens: np.ndarray, ended: np.ndarray) -> List[str]:
+    def _add(self, tokens: np.ndarray, ends: List[Optional[str]]) -> List[str]:
         parts = []
-        for i, (token, last) in enumerate(zip(tokens.tolist(), ended)):
+        for i, (token, end) in enumerate(zip(tokens.tolist(), ends)):
             part = ""
             if token >= 0:
                 self.tokens[i].append(token)
                 stream = self._streams[i]
-                if stream is not None and not (last and token in self._stop_ids):
+                if stream is not None and end != "stop":
                     part += stream.add(token)
-                if stream is not None and last:
+                if stream is not None and end is not None:
                     part += stream.end()
-                if last and token not in self._stop_ids and (not self._most or len(self.tokens[i]) < self._most):
+                if end == "full":
                     warn(f"text {i} ends for lack of room after {len(self.tokens[i])} tokens: with its prompt it has "
                          "all rows that its session has; max_tokens changes their number, up to what the model was "
                          "trained for", TruncationWarning)

@@ -1,18 +1,19 @@
 """Predictions for texts: classes and embeddings."""
 
 import contextlib
+import ctypes
 import dataclasses
-import math
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _c
-from ._library import Error, Threads
+from ._library import Error, Threads, call, text_of
 from ._notices import DefaultWarning, named, warn
+from ._results import output_of, ranked, read_results, result_info
 from ._texts import (Encoder, Progress, Reporter, Texts, Window, checked_batch_size, items_of, joined, list_of,
                      windows)
-from .batch import Batch, Ragged, Result, run
+from .batch import Batch, Result, run
 from .model import Model, Program
 from .session import Session, Tap, threads_of
 from .text import Encoding, warned
@@ -103,20 +104,17 @@ def _each_window(model: Model, texts: Texts, name: str, read: Callable[[Session]
 
 # ---- Classes ----
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
-    powers = np.exp(logits.astype(np.float64) - logits.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+def classes_of(model: Model, info: Any, logits: np.ndarray, scores: np.ndarray, top: Optional[int]) -> List[Class]:
+    """Classes of a text by its scores, as the library presents them."""
+    if info.width == 1 or info.activation == _c.FOVEA_ACTIVATION_NONE:
+        return [Class(model.label(i), None, float(logits[i]), i, float(scores[i])) for i in range(info.width)]
+    return [Class(model.label(int(i)), float(scores[i]), float(logits[i]), int(i), float(scores[i]))
+            for i in ranked(scores, top)]
 
 
-def classes_of(model: Model, logits: np.ndarray, top: Optional[int]) -> List[Class]:
-    kind = model.metadata.get("problem_type")
-    if len(logits) == 1 or kind == "regression":
-        sigmoid = len(logits) == 1 and model.metadata.get("score_activation") == "sigmoid"
-        return [Class(model.label(i), None, logit, i, 1 / (1 + math.exp(-logit)) if sigmoid else logit)
-                for i, logit in enumerate(logits.tolist())]
-    shares = 1 / (1 + np.exp(-logits.astype(np.float64))) if kind == "multi_label_classification" else _softmax(logits)
-    order = np.argsort(-shares, kind="stable")[:top]
-    return [Class(model.label(int(i)), float(shares[i]), float(logits[i]), int(i), float(shares[i])) for i in order]
+def classes_in(model: Model, info: Any, session: Session, top: Optional[int]) -> List[List[Class]]:
+    """For each text of a run its classes."""
+    return [classes_of(model, info, *rows, top) for rows in zip(session.output("logits"), read_results(session, info))]
 
 
 def has_classes(model: Model, program: Program) -> None:
@@ -132,11 +130,13 @@ def has_classes(model: Model, program: Program) -> None:
 
 def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: Optional[int],
              wrapped: bool, batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
-    has_classes(model, model.program(program))
+    about = model.program(program)
+    has_classes(model, about)
+    info = result_info(model, about)
     found: List[List[Class]] = []
 
     def read(session: Session) -> List[List[Class]]:
-        return [classes_of(model, row, top) for row in session.output("logits")]
+        return classes_in(model, info, session, top)
 
     for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, "", batch_size, progress,
                                 workers):
@@ -150,17 +150,23 @@ def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[s
 
 def _prompt_of(model: Model, name: Optional[str]) -> str:
     """The prompt of this name, or the model's default prompt, which is announced once."""
-    default = model.metadata.get("default_prompt", "")
-    chosen = default if name is None else name
-    if not chosen:
+    if name == "":
         return ""
-    prompt = model.metadata.get(f"prompt.{chosen}")
-    if prompt is None:
+    prompt, chosen = ctypes.c_char_p(), ctypes.c_char_p()
+    try:
+        call("fovea_text_get_prompt", model.address, None if name is None else name.encode(), ctypes.byref(prompt),
+             ctypes.byref(chosen))
+    except Error as error:
+        if error.status != _c.FOVEA_E_NAME:
+            raise
         known = ", ".join(key[len("prompt."):] for key in model.metadata if key.startswith("prompt."))
-        raise Error(f"{model.name}: has no prompt '{chosen}'; its prompts are: {known or 'none'}", _c.FOVEA_E_NAME)
-    if name is None:
-        announce(model, f"the model's default prompt is in front of each text: {prompt!r}; prompt=\"\" leaves it out")
-    return prompt
+        wanted = model.metadata.get("default_prompt", "") if name is None else name
+        raise Error(f"{model.name}: has no prompt '{wanted}'; its prompts are: {known or 'none'}",
+                    _c.FOVEA_E_NAME) from None
+    text = text_of(prompt.value)
+    if name is None and text:
+        announce(model, f"the model's default prompt is in front of each text: {text!r}; prompt=\"\" leaves it out")
+    return text
 
 
 def announce(model: Model, text: str) -> None:
@@ -170,48 +176,32 @@ def announce(model: Model, text: str) -> None:
         warn(f"{model.name}: {text}", DefaultWarning)
 
 
-def embedding_of(model: Model, program: Program) -> Tuple[str, bool]:
-    """The output that is the embedding of a text, and whether it has a row for each text."""
-    def per_text(name: str) -> bool:
-        return model.spaces[program.outputs[name].space].parent is None
-
-    for name in ("sentence_embedding", "pooler_output"):
-        if name in program.outputs and per_text(name):
-            return name, True
-    for name in program.outputs:
-        if per_text(name):
-            return name, True
-    if not program.outputs:
-        raise Error(f"{model.name}: program '{program.name}' has no outputs", _c.FOVEA_E_NAME)
-    return ("last_hidden_state" if "last_hidden_state" in program.outputs else next(iter(program.outputs))), False
-
-
-def _chosen_output(model: Model, program: Program, output: Optional[str]) -> Tuple[str, bool]:
+def _embedding_of(model: Model, program: Program, output: Optional[str]) -> Any:
+    """How the embedding of a text is read (fovea_result_info): of this output, or as the model states."""
     if output is not None:
         value = model.value(program, output)
         if value.role != "output":
             raise Error(f"{model.name}: '{output}' is not an output; there are: {', '.join(program.outputs)}",
                         _c.FOVEA_E_NAME)
-        return value.name, model.spaces[value.space].parent is None
+        return result_info(model, program, value.name)
     if model.metadata.get("task") in ("causal-lm", "seq2seq-lm"):
         raise Error(f"{model.name}: it generates text (task {model.metadata['task']}), and has no embeddings; output= "
                     "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, "
                     "converts it to a model of its hidden states", _c.FOVEA_E_NAME)
-    name, per_text = embedding_of(model, program)
-    if not per_text:
+    info = result_info(model, program)
+    if info.kind != _c.FOVEA_RESULT_EMBEDDING:
+        others = [name for name in ("sentence_embedding", "pooler_output", "last_hidden_state")
+                  if name in program.outputs]
+        info = result_info(model, program, others[0] if others else "logits")
+    name = output_of(program, info)
+    if info.pooling != _c.FOVEA_POOLING_NONE:
         announce(model, f"the model has no embedding of a text: the mean of the rows of '{name}' is used; "
                         f"output=\"{name}\" chooses it without this warning")
     elif name == "logits":
         announce(model, "the model has no embedding, but scores of classes, output 'logits': these are used; "
                         "output=\"logits\" chooses them without this warning, and fovea convert --task embedding "
                         "converts the model without them")
-    return name, per_text
-
-
-def _means(rows: Ragged) -> np.ndarray:
-    width = rows.values.shape[1]
-    return np.array([part.mean(axis=0, dtype=np.float64) if len(part) else np.zeros(width) for part in rows],
-                    np.float32).reshape(len(rows), width)
+    return info
 
 
 def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[str], output: Optional[str],
@@ -220,17 +210,11 @@ def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[
     """[texts of a window, width] for each window."""
     about = model.program(program)
     before = _prompt_of(model, prompt)
-    name, per_text = _chosen_output(model, about, output)
+    info = _embedding_of(model, about, output)
+    info.normalize = int(normalise)
 
     def read(session: Session) -> np.ndarray:
-        rows = session.output(name)
-        if not per_text:
-            rows = _means(Ragged(rows, session.offsets(session.value(name).space)))
-        rows = np.array(rows, np.float32)
-        if normalise:
-            norms = np.linalg.norm(rows, axis=1, keepdims=True)
-            rows /= np.where(norms == 0, 1, norms)
-        return rows
+        return read_results(session, info)
 
     for _, rows in _each_window(model, texts, "embed", read, program, max_length, False, before, batch_size, progress,
                                 workers):

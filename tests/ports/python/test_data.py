@@ -17,7 +17,9 @@ from unittest import mock
 import numpy as np
 
 import fovea
-from fovea import _interrupt, similar, status
+from fovea import _c, _interrupt, similar, status
+from fovea._library import look
+from fovea._results import result_info
 from fovea.predict import classes_of
 from support import FOLDER, ROOT, blob, command
 
@@ -277,11 +279,15 @@ class Announced(Data):
     def test_scores(self):
         """A model of one number: the number, or its sigmoid where the original returns that."""
         with fovea.Model(blob("package-section")) as model:
-            one, = classes_of(model, np.array([0.5], np.float32), None)
+            info, logits = result_info(model, model.program(None)), np.array([0.5], np.float32)
+            info.width, info.activation = 1, _c.FOVEA_ACTIVATION_NONE
+            one, = classes_of(model, info, logits, logits, None)
             self.assertEqual((one.probability, one.logit, one.score), (None, 0.5, 0.5))
-            with mock.patch.dict(model.metadata, score_activation="sigmoid"):
-                one, = classes_of(model, np.array([0.5], np.float32), None)
-            self.assertEqual((one.logit, round(one.score, 6)), (0.5, 0.622459))
+            scores = logits.copy()
+            look("fovea_result_activate", _c.FOVEA_ACTIVATION_SIGMOID, scores.ctypes.data, 1)
+            info.activation = _c.FOVEA_ACTIVATION_SIGMOID
+            one, = classes_of(model, info, logits, scores, None)
+            self.assertEqual((one.probability, one.logit, round(one.score, 6)), (None, 0.5, 0.622459))
             best = model.classify(TEXTS[0])[0][0]
             self.assertEqual(best.score, best.probability)
 

@@ -39,6 +39,9 @@ extern "C" {
     pub fn fovea_cache_restore(
         session: *mut fovea_session, text: u32, memory: *const c_void, size: u64, error: *mut fovea_error,
     ) -> fovea_status;
+    pub fn fovea_generate_find_programs(
+        model: *const fovea_model, decode: *mut u32, encode: *mut u32, error: *mut fovea_error,
+    ) -> fovea_status;
     pub fn fovea_generate_get_linked(
         model: *const fovea_model, decode_program: u32, inputs: *mut u32, capacity: u32, count: *mut u32,
         error: *mut fovea_error,
@@ -122,6 +125,37 @@ extern "C" {
     pub fn fovea_model_pack(
         model: *const fovea_model, target: *const c_char, out: *mut c_void, size: u64, error: *mut fovea_error,
     ) -> fovea_status;
+    pub fn fovea_result_get_info(
+        model: *const fovea_model, program: u32, output: *const c_char, info: *mut fovea_result_info,
+        error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_count(
+        session: *const fovea_session, info: *const fovea_result_info, count: *mut u32, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_read(
+        session: *const fovea_session, info: *const fovea_result_info, first: u32, count: u32, out: *mut f32,
+        capacity: u64, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_activate(activation: u32, scores: *mut f32, count: u32) -> fovea_status;
+    pub fn fovea_result_rank(scores: *const f32, count: u32, top: u32, indices: *mut u32) -> u32;
+    pub fn fovea_result_similarity(
+        measure: u32, a: *const f32, a_rows: u32, b: *const f32, b_rows: u32, width: u32,
+    ) -> f64;
+    pub fn fovea_result_get_spans(
+        model: *const fovea_model, scores: *const f32, labels: u32, tokens: *const fovea_text_tokens,
+        text: *const c_char, size: u64, aggregation: u32, spans: *mut fovea_span, capacity: u64, count: *mut u64,
+        error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_explaining_tap(
+        model: *const fovea_model, program: u32, space: u32, tap: *mut fovea_tap, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_read_weights(
+        session: *const fovea_session, tap: u32, space: u32, weights: *mut f32, capacity: u64, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_words(
+        text: *const c_char, size: u64, tokens: *const fovea_text_tokens, first: u64, count: u64, weights: *const f32,
+        words: *mut fovea_word, capacity: u64, word_count: *mut u64, error: *mut fovea_error,
+    ) -> fovea_status;
     pub fn fovea_session_size(
         model: *const fovea_model, options: *const fovea_session_options, sizes: *mut fovea_session_memory,
         error: *mut fovea_error,
@@ -157,6 +191,9 @@ extern "C" {
     pub fn fovea_session_begin(session: *mut fovea_session, error: *mut fovea_error) -> fovea_status;
     pub fn fovea_session_advance(
         session: *mut fovea_session, phases: u32, left: *mut u32, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_session_advance_for(
+        session: *mut fovea_session, ticks: u64, left: *mut u32, error: *mut fovea_error,
     ) -> fovea_status;
     pub fn fovea_session_cancel(session: *mut fovea_session);
     pub fn fovea_session_clear_cancel(session: *mut fovea_session);
@@ -236,6 +273,10 @@ extern "C" {
     ) -> fovea_status;
     pub fn fovea_text_find_token(
         model: *const fovea_model, piece: *const c_char, size: u32, id: *mut i32, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_text_get_prompt(
+        model: *const fovea_model, name: *const c_char, prompt: *mut *const c_char, chosen: *mut *const c_char,
+        error: *mut fovea_error,
     ) -> fovea_status;
     pub fn fovea_version() -> *const c_char;
     pub fn fovea_simd_target() -> *const c_char;

@@ -10,7 +10,7 @@ pub type fovea_allow_tokens = Option<unsafe extern "C" fn(
 pub type fovea_allow_scored = Option<unsafe extern "C" fn(
     context: *mut c_void, text: u32, step: u32, tokens: u32, scores: *const f32, words: *mut u32,
 )>;
-pub type fovea_memory = Option<unsafe extern "C" fn(context: *mut c_void, size: u64) -> *mut c_void>;
+pub type fovea_memory = Option<unsafe extern "C" fn(context: *mut c_void, size: u64, block: u32) -> *mut c_void>;
 pub type fovea_need = Option<unsafe extern "C" fn(
     context: *mut c_void, kind: *const c_char, name: *const c_char, count: u32,
 )>;
@@ -163,7 +163,7 @@ sized!(fovea_generate_options);
 pub struct fovea_generated {
     pub struct_size: usize, pub texts: u32, pub left: u32, pub step: u32, pub tokens: *const i32,
     pub scores: *const f32, pub ended: *const u8, pub logprobs: *const f32, pub top_tokens: *const i32,
-    pub top_logprobs: *const f32, pub top_count: u32,
+    pub top_logprobs: *const f32, pub top_count: u32, pub ends: *const u8,
 }
 sized!(fovea_generated);
 
@@ -237,6 +237,24 @@ sized!(fovea_step_info);
 
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct fovea_result_info {
+    pub struct_size: usize, pub program: u32, pub kind: u32, pub value: u32, pub width: u32, pub pooling: u32,
+    pub activation: u32, pub measure: u32, pub normalize: u32,
+}
+sized!(fovea_result_info);
+
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct fovea_span { pub begin: u32, pub end: u32, pub label: u32, pub score: f32, pub name: *const c_char }
+zeroed!(fovea_span);
+
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct fovea_word { pub begin: u32, pub end: u32, pub weight: f32 }
+zeroed!(fovea_word);
+
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct fovea_limit { pub space: u32, pub rows: u32, pub segment_rows: u32 }
 zeroed!(fovea_limit);
 
@@ -247,7 +265,7 @@ pub struct fovea_session_options {
     pub limits: *const fovea_limit, pub keep_count: u32, pub tap_count: u32, pub keep: *const u32,
     pub taps: *const fovea_tap, pub runner: fovea_runner, pub runner_context: *mut c_void, pub barrier: fovea_barrier,
     pub clock: Option<unsafe extern "C" fn() -> u64>, pub rows: u64, pub linked: *const u32, pub linked_count: u32,
-    pub cached_texts: u32, pub rewind_rows: u32, pub cache_type: *const u32,
+    pub cached_texts: u32, pub rewind_rows: u32, pub cache_type: *const u32, pub texts: u64,
 }
 sized!(fovea_session_options);
 

@@ -25,15 +25,9 @@ fn named_program<'m>(model: &'m Model<'_>, key: &str, usual: &str) -> Option<&'m
 }
 
 /// The most tokens of a text, as the model states it.
-pub(crate) fn listed_most(model: &Model<'_>) -> usize {
+fn listed_most(model: &Model<'_>) -> usize {
     let listed = model.metadata("generate.max_tokens").or_else(|| model.metadata("generate.most"));
     listed.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
-}
-
-/// Tokens that end a text, as the model states them.
-pub(crate) fn listed_stops(model: &Model<'_>) -> Vec<i32> {
-    let listed = model.metadata("generate.stop_ids").or_else(|| model.metadata("generate.end")).unwrap_or("");
-    listed.split_whitespace().filter_map(|id| id.parse().ok()).collect()
 }
 
 fn most_new(model: &Model<'_>, max_tokens: u32) -> usize {

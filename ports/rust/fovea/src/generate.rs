@@ -1,6 +1,6 @@
 //! Generates texts with a decoder, step by step.
 use crate::cancel::Canceller;
-use crate::decoder::{listed_most, listed_stops, sessions_for, Sessions};
+use crate::decoder::{sessions_for, Sessions};
 use crate::error::{call, count, Error, Result};
 use crate::memory::{slice, Block};
 use crate::model::Model;
@@ -56,6 +56,17 @@ pub enum End {
     Room,
 }
 
+impl End {
+    fn of(end: u8) -> Option<End> {
+        match u32::from(end) {
+            sys::FOVEA_END_STOP => Some(End::StopToken),
+            sys::FOVEA_END_LIMIT => Some(End::MaxTokens),
+            sys::FOVEA_END_FULL => Some(End::Room),
+            _ => None,
+        }
+    }
+}
+
 /// One step: an entry for each text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -89,8 +100,6 @@ pub struct Generation<'m> {
     _prompt: Vec<i32>, // read by the first step
     _lengths: Vec<u32>,
     texts: Vec<Text<'m>>,
-    stop_ids: Vec<i32>,
-    most: usize,
     left: bool,
 }
 
@@ -173,8 +182,6 @@ impl<'m> Generation<'m> {
             sessions,
             _prompt: prompt,
             _lengths: lengths,
-            stop_ids: given.stop_ids.map_or_else(|| listed_stops(model), <[i32]>::to_vec),
-            most: if given.max_tokens != 0 { given.max_tokens as usize } else { listed_most(model) },
             left: true,
         })
     }
@@ -230,8 +237,8 @@ impl<'m> Generation<'m> {
         call("generate", |error| unsafe { sys::fovea_generate_next(self.handle, ptr::null(), &mut made, error) })?;
         let number = made.texts as usize;
         // SAFETY: arrays with an entry for each text, valid until the next call.
-        let (tokens, ended, logprobs) =
-            unsafe { (slice(made.tokens, number), slice(made.ended, number), slice(made.logprobs, number)) };
+        let (tokens, ends, logprobs) =
+            unsafe { (slice(made.tokens, number), slice(made.ends, number), slice(made.logprobs, number)) };
         if number != self.texts.len() {
             let error = Error::new(sys::FOVEA_E_SEGMENTS, "generate", "the decoder has another number of texts");
             return Err(error.with_numbers(self.texts.len() as u64, number as u64));
@@ -244,10 +251,10 @@ impl<'m> Generation<'m> {
             ends: Vec::new(),
             logprobs: if made.logprobs.is_null() { None } else { Some(logprobs.to_vec()) },
         };
-        for ((text, &token), &ended) in self.texts.iter_mut().zip(tokens).zip(ended) {
+        for ((text, &token), &end) in self.texts.iter_mut().zip(tokens).zip(ends) {
             let live = token >= 0 && text.end.is_none();
             step.tokens.push(if live { Some(token) } else { None });
-            let part = if live { text.add(token, ended != 0, &self.stop_ids, self.most)? } else { Vec::new() };
+            let part = if live { text.add(token, End::of(end))? } else { Vec::new() };
             let part = String::from_utf8_lossy(&part).into_owned();
             text.text.push_str(&part);
             step.parts.push(part);
@@ -260,34 +267,24 @@ impl<'m> Generation<'m> {
 
 impl Text<'_> {
     /// The bytes that a token adds to the text.
-    fn add(&mut self, token: i32, ended: bool, stop_ids: &[i32], most: usize) -> Result<Vec<u8>> {
-        let stops = ended && stop_ids.contains(&token);
+    fn add(&mut self, token: i32, end: Option<End>) -> Result<Vec<u8>> {
         self.tokens.push(token);
         let mut bytes = Vec::new();
         if let Some(stream) = &mut self.stream {
-            if !stops {
+            if end != Some(End::StopToken) {
                 bytes = stream.add(token)?;
             }
-            if ended {
+            if end.is_some() {
                 bytes.extend(stream.end()?);
             }
         }
-        if ended {
-            let full = most != 0 && self.tokens.len() >= most;
-            self.end = Some(if stops {
-                End::StopToken
-            } else if full {
-                End::MaxTokens
-            } else {
-                End::Room
-            });
-        }
+        self.end = end;
         if let Some(stop) = &mut self.stop {
             let (safe, found) = stop.next(&bytes)?;
             bytes = safe;
             if found {
                 self.end = Some(End::StopString);
-            } else if ended {
+            } else if end.is_some() {
                 bytes.extend(stop.end());
             }
         }

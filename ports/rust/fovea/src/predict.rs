@@ -1,6 +1,6 @@
 //! Texts in, classes, rows or attention maps out: one run in a session of exactly the batch's size.
 use crate::attention::{AttentionMap, Form, Reduce, Tap, TapRows};
-use crate::error::{Error, Result};
+use crate::error::{call, Error, Result};
 use crate::inside::{Program, Type};
 use crate::model::Model;
 use crate::session::{is_output, Limit, Session, SessionOptions};
@@ -245,30 +245,45 @@ pub(crate) fn run_texts<'m, T: AsRef<[u8]>>(
     Ok(Ran { session, encodings })
 }
 
-fn softmax(logits: &[f32]) -> Vec<f64> {
-    let most = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f64> = logits.iter().map(|&logit| (f64::from(logit) - f64::from(most)).exp()).collect();
-    let sum: f64 = powers.iter().sum();
-    powers.iter().map(|power| power / sum).collect()
+/// How the results of the program are read.
+fn result_info(model: &Model<'_>, program: &Program) -> Result<sys::fovea_result_info> {
+    let mut info = sys::fovea_result_info::default();
+    // SAFETY: a valid handle; without a name of an output.
+    call(model.name(), |error| unsafe {
+        sys::fovea_result_get_info(model.handle(), program.index, std::ptr::null(), &mut info, error)
+    })?;
+    Ok(info)
 }
 
-fn classes_of(model: &Model<'_>, logits: &[f32]) -> Vec<Class> {
-    let kind = model.metadata("problem_type");
-    let numbers = logits.len() == 1 || kind == Some("regression");
-    let shares: Vec<Option<f64>> = if numbers {
-        vec![None; logits.len()]
-    } else if kind == Some("multi_label_classification") {
-        logits.iter().map(|&logit| Some(1.0 / (1.0 + (-f64::from(logit)).exp()))).collect()
-    } else {
-        softmax(logits).into_iter().map(Some).collect()
-    };
-    let mut classes: Vec<Class> = (logits.iter().zip(shares).enumerate())
-        .map(|(index, (&logit, probability))| Class { label: model.label(index), probability, logit, index })
-        .collect();
+/// All results of the session's last run.
+fn results(session: &Session<'_>, info: &sys::fovea_result_info) -> Result<Rows> {
+    let (name, mut number) = (session.model().name(), 0);
+    // SAFETY: a valid handle.
+    call(name, |error| unsafe { sys::fovea_result_get_count(session.handle(), info, &mut number, error) })?;
+    let width = info.width as usize;
+    let mut data = vec![0f32; number as usize * width];
+    // SAFETY: a valid handle, and an array of this capacity.
+    call(name, |error| unsafe {
+        let capacity = data.len() as u64;
+        sys::fovea_result_read(session.handle(), info, 0, number, data.as_mut_ptr(), capacity, error)
+    })?;
+    Ok(Rows { width, data })
+}
+
+fn classes_of(model: &Model<'_>, info: &sys::fovea_result_info, logits: &[f32], scores: &[f32]) -> Vec<Class> {
+    let numbers = info.width == 1 || info.activation == sys::FOVEA_ACTIVATION_NONE;
+    let mut order: Vec<u32> = (0..info.width).collect();
     if !numbers {
-        classes.sort_by(|a, b| b.probability.partial_cmp(&a.probability).unwrap_or(std::cmp::Ordering::Equal));
+        // SAFETY: as many scores and indices as the width.
+        unsafe { sys::fovea_result_rank(scores.as_ptr(), info.width, info.width, order.as_mut_ptr()) };
     }
-    classes
+    let class = |index: usize| Class {
+        label: model.label(index),
+        probability: if numbers { None } else { scores.get(index).map(|&share| f64::from(share)) },
+        logit: logits.get(index).copied().unwrap_or(0.0),
+        index,
+    };
+    order.into_iter().map(|index| class(index as usize)).collect()
 }
 
 /// Texts with the model's prompt of this name, or its default prompt, in front.
@@ -284,22 +299,6 @@ fn prompted<'t, T: AsRef<[u8]>>(model: &Model<'_>, texts: &'t [T], name: Option<
     Ok(texts.iter().map(|text| Cow::Owned([prompt.as_bytes(), text.as_ref()].concat())).collect())
 }
 
-/// The mean of each segment's rows; zeros for an empty one.
-fn means(session: &Session<'_>, name: &str, space: usize) -> Result<Rows> {
-    let rows = session.output::<f32>(name)?;
-    let offsets = session.offsets(space)?;
-    let mut data = Vec::with_capacity(offsets.len().saturating_sub(1) * rows.width());
-    for ends in offsets.windows(2) {
-        let mut sum = vec![0f64; rows.width()];
-        let (first, end) = (ends[0] as usize, ends[1] as usize);
-        for row in first..end {
-            sum.iter_mut().zip(rows.row(row)).for_each(|(sum, &x)| *sum += f64::from(x));
-        }
-        data.extend(sum.iter().map(|sum| (sum / (end - first).max(1) as f64) as f32));
-    }
-    Ok(Rows { width: rows.width(), data })
-}
-
 impl Model<'_> {
     /// For each text its classes, the most probable first.
     pub fn classify<T: AsRef<[u8]>>(&self, texts: &[T], options: &RunOptions<'_>) -> Result<Vec<Vec<Class>>> {
@@ -307,11 +306,12 @@ impl Model<'_> {
             return Ok(Vec::new());
         }
         let ran = run_texts(self, texts, options, &[])?;
-        let logits = ran.session.output::<f32>("logits")?;
-        if logits.rows() != texts.len() {
-            return Err(Error::new(sys::FOVEA_E_NAME, self.name(), "the program has no output for a text as a whole"));
+        let info = result_info(self, self.program(options.program)?)?;
+        if info.kind != sys::FOVEA_RESULT_CLASSES {
+            return Err(Error::new(sys::FOVEA_E_NAME, self.name(), "the program has no scores of classes of a text"));
         }
-        Ok(logits.iter().map(|row| classes_of(self, row)).collect())
+        let (logits, scores) = (ran.session.output::<f32>("logits")?, results(&ran.session, &info)?);
+        Ok(logits.iter().zip(scores.iter()).map(|(row, shares)| classes_of(self, &info, row, shares)).collect())
     }
 
     /// A row for each text: the sentence embedding or pooled output of the model, or else the mean of its last hidden
@@ -321,22 +321,13 @@ impl Model<'_> {
         if texts.is_empty() {
             return Ok(Rows { width: 0, data: Vec::new() });
         }
-        let ran = run_texts(self, &texts, options, &[])?;
-        let whole = |space: usize| self.spaces().get(space).map_or(false, |space| space.parent.is_none());
-        let outputs: Vec<_> = ran.session.program().outputs().filter(|value| value.kind == Type::F32).collect();
-        let named = |names: &[&str], per_text: bool| {
-            let of_kind = || outputs.iter().filter(|value| whole(value.space) == per_text);
-            let known = names.iter().find_map(|name| of_kind().find(|value| value.name == *name));
-            known.or_else(|| of_kind().next()).copied()
-        };
-        if let Some(value) = named(&["sentence_embedding", "pooler_output"], true) {
-            let rows = ran.session.output::<f32>(&value.name)?;
-            return Ok(Rows { width: rows.width(), data: rows.to_vec() });
+        let info = result_info(self, self.program(options.program)?)?;
+        if info.kind != sys::FOVEA_RESULT_EMBEDDING {
+            let text = "its outputs are scores of classes or words, not an embedding; fovea convert --task embedding \
+                        converts the model without them";
+            return Err(Error::new(sys::FOVEA_E_NAME, self.name(), text));
         }
-        match named(&["last_hidden_state"], false) {
-            Some(value) => means(&ran.session, &value.name, value.space),
-            None => Err(Error::new(sys::FOVEA_E_NAME, self.name(), "the program has no output of numbers")),
-        }
+        results(&run_texts(self, &texts, options, &[])?.session, &info)
     }
 
     /// Runs a program over texts and keeps the attention of its operations.

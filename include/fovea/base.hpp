@@ -1,6 +1,6 @@
-/* fovea/result.hpp - what fovea/fovea.hpp is made with: spans, results and memory. Include that one. */
-#ifndef FOVEA_RESULT_HPP_
-#define FOVEA_RESULT_HPP_
+/* fovea/base.hpp - what fovea/fovea.hpp is made with: spans, results and memory. Include that one. */
+#ifndef FOVEA_BASE_HPP_
+#define FOVEA_BASE_HPP_
 
 #include <cstddef>
 #include <cstdint>
@@ -254,4 +254,4 @@ class Matrix {
 }  // namespace FOVEA_CPP
 }  // namespace fovea
 
-#endif /* FOVEA_RESULT_HPP_ */
+#endif /* FOVEA_BASE_HPP_ */
