@@ -99,6 +99,52 @@ TEST_F(ModelListsTest, ListsOfAnotherForm) {
   EXPECT_EQ(Encode("abb"), (std::vector<int>{2, 1}));
 }
 
+// Every way to write strings and numbers means the same as to the parser; what is no JSON is refused by it.
+TEST_F(ModelListsTest, StringsAndNumbersOfEveryForm) {
+  const auto written = [&](const std::string& vocabulary, const std::string& merges) {
+    Write("tokenizer.json", "{\"a\": [\"]}\\\"\", {}],\t\"model\" :{\"vocab\" : " + vocabulary +
+                                ",\r\n\"merges\":" + merges + "} , \"b\": -1.5e3}");
+    return (folder_ / "tokenizer.json").string();
+  };
+  const std::string merges = R"([ ["a" , "\u00e9"],["\/", "\"\\"], "\n \t\b\f\r" ])";
+  for (const std::string vocabulary :
+       {R"({ "\u0120a" : 0,"\ud83d\ude00":1, "\ud83D\uDE01" : 4294967295 , "": 7})", "{}", "[]",
+        R"([["a", 0], [ "\u0000b" , -0.5 ],["\u00E9",1E2],["d",1.25e-05], ["e", -0], ["f", 12345678901234567890]])"}) {
+    const std::string file = written(vocabulary, merges);
+    const tools::TokenizerFile read = tools::ReadTokenizerFile(file);
+    const json whole = json::parse(tools::ReadFile(file));
+    const ModelLists lists = tools::ListsOf({whole["model"], "model"});
+    EXPECT_EQ(read.lists.vocabulary, lists.vocabulary);
+    ASSERT_EQ(read.lists.pieces.size(), lists.pieces.size()) << vocabulary;
+    for (const ModelLists::Piece& piece : read.lists.pieces) {
+      const auto same = [&](const ModelLists::Piece& other) {
+        return other.text == piece.text && other.id == piece.id && other.score == piece.score;
+      };
+      EXPECT_TRUE(std::any_of(lists.pieces.begin(), lists.pieces.end(), same)) << piece.text;
+    }
+    ASSERT_EQ(read.lists.merges.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(read.lists.merges[i].left, lists.merges[i].left);
+      EXPECT_EQ(read.lists.merges[i].right, lists.merges[i].right);
+    }
+    EXPECT_EQ(read.json["a"], whole["a"]);
+    EXPECT_EQ(read.json["b"], -1500);
+  }
+  for (const std::string wrong :
+       {"{\"a\": 01}", "{\"a\": 1.}", "{\"a\": +1}", "{\"a\": 1,}", "{\"a\" 1}", "{\"a\": 1 \"b\": 2}",
+        "{\"\\ud83d\": 1}", "{\"\\ude00\": 1}", "{\"\\x\": 1}", "{\"\\u00g0\": 1}", "{\"a\nb\": 1}", "{\"\xc3\": 1}",
+        "{\"\xed\xa0\x80\": 1}", "{\"a\": 1", "[[\"a\", 1] [\"b\", 2]]", "[[\"a\", 1e999]]", "[[\"a\", .5]]",
+        "[[\"a\", 1e]]"}) {
+    const std::string file = written(wrong, "[]");
+    EXPECT_THROW(tools::ReadTokenizerFile(file), tools::Failure) << wrong;
+    Write("vocab.json", wrong);
+    EXPECT_THROW(tools::ReadIds((folder_ / "vocab.json").string()), tools::Failure) << wrong;
+  }
+  for (const char* wrong : {"[\"a b\" \"c d\"]", "[[\"a\", \"b\"] [\"c\", \"d\"]]", "[\"a b\",]", "[\"a b\"}"}) {
+    EXPECT_THROW(tools::ReadTokenizerFile(written("{}", wrong)), tools::Failure) << wrong;
+  }
+}
+
 constexpr uint32_t kFew = 20;  // mutants of byte-level pairs, each of which compiles a pattern
 
 // Every mutant of a file of each kind is read, or refused in one line.

@@ -6,6 +6,7 @@
 
 #include "runtime/text/format.h"
 #include "tools/base/fail.h"
+#include "tools/convert/text/code_ranges.h"
 #include "tools/convert/text/pattern.h"
 #include "tools/convert/text/unicode.h"
 
@@ -29,16 +30,22 @@ class Sets {
   uint32_t Add(const CodeSet& set) {
     const auto known = numbers_.find(&set);
     if (known != numbers_.end()) return known->second;
-    const auto number = static_cast<uint32_t>(std::find(sets_.begin(), sets_.end(), set) - sets_.begin());
-    if (number == sets_.size()) sets_.push_back(set);
-    return numbers_[&set] = number;
+    const uint32_t number = NumberOf(CodeRanges(set));
+    numbers_[&set] = number;
+    return number;
   }
 
   // Numbers the equivalence classes of code points: members of the same sets.
   void Classify(PatternTables* tables) {
     if (sets_.size() > 64) Fail("the patterns have {} sets of characters, which is too many", sets_.size());
+    std::vector<uint32_t> edges;
+    for (const CodeRanges& set : sets_) edges.insert(edges.end(), set.edges().begin(), set.edges().end());
+    for (uint32_t code = 0; code <= 128; ++code) edges.push_back(code);  // the table has each of ASCII
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     std::map<uint64_t, uint32_t> classes;
-    for (uint32_t code = 0; code < kCodePoints; ++code) {
+    for (const uint32_t code : edges) {
+      if (code >= kCodePoints) break;
       const uint64_t member = MemberOf(code);
       if (code >= 128 && member == members_[tables->classes.back() & 0x7ff]) continue;
       const auto [place, added] = classes.emplace(member, static_cast<uint32_t>(classes.size()));
@@ -53,6 +60,12 @@ class Sets {
   bool Has(uint32_t set, uint32_t character_class) const { return (members_[character_class] >> set & 1) != 0; }
 
  private:
+  uint32_t NumberOf(const CodeRanges& set) {
+    const auto number = static_cast<uint32_t>(std::find(sets_.begin(), sets_.end(), set) - sets_.begin());
+    if (number == sets_.size()) sets_.push_back(set);
+    return number;
+  }
+
   // A bit for each set that contains it.
   uint64_t MemberOf(uint32_t code) const {
     uint64_t member = 0;
@@ -60,7 +73,7 @@ class Sets {
     return member;
   }
 
-  std::vector<CodeSet> sets_;
+  std::vector<CodeRanges> sets_;
   std::map<const CodeSet*, uint32_t> numbers_;
   std::vector<uint64_t> members_;  // for each class, and the end of the text
 };

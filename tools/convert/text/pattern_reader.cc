@@ -1,11 +1,12 @@
 // Parses regular expressions to pattern trees.
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "tools/base/fail.h"
+#include "tools/convert/text/code_ranges.h"
 #include "tools/convert/text/pattern.h"
 #include "tools/convert/text/scripts.h"
 #include "tools/convert/text/unicode.h"
@@ -15,22 +16,6 @@ namespace {
 
 constexpr uint32_t kMaxRepeat = 64;
 
-CodeSet Single(uint32_t code) {
-  CodeSet set(kCodePoints + 1);
-  set[code] = true;
-  return set;
-}
-CodeSet Inverted(CodeSet set) {
-  set.flip();
-  set[kCodePoints] = false;
-  return set;
-}
-void Include(const CodeSet& from, CodeSet* to) {
-  for (size_t i = 0; i < from.size(); ++i) {
-    if (from[i]) (*to)[i] = true;
-  }
-}
-
 Pattern Node(PatternNode::Kind kind) {
   auto node = std::make_unique<PatternNode>();
   node->kind = kind;
@@ -38,23 +23,29 @@ Pattern Node(PatternNode::Kind kind) {
 }
 
 // Adds all characters that differ only in case.
-CodeSet AllCases(const CodeSet& set) {
+CodeRanges AllCases(const CodeRanges& set) {
   static const auto* const kByFold = [] {
     auto* all = new std::multimap<std::string, uint32_t>;
-    for (uint32_t code = 0; code < kCodePoints; ++code) {
-      const std::string fold = FoldCase(code);
-      if (fold != Utf8(code)) all->emplace(fold, code);
+    for (const CodeRun& run : CodeRuns()) {
+      for (uint32_t code = run.first; run.maps && code < run.end; ++code) {
+        const std::string fold = FoldCase(code);
+        if (fold != Utf8(code)) all->emplace(fold, code);
+      }
     }
     return all;
   }();
-  CodeSet result = set;
-  for (uint32_t code = 0; code < kCodePoints; ++code) {
-    if (!set[code]) continue;
-    const std::string fold = FoldCase(code);
-    const auto [begin, end] = kByFold->equal_range(fold);
-    for (auto other = begin; other != end; ++other) result[other->second] = true;
-    if (CodePoints(fold).size() == 1) result[CodePoints(fold)[0]] = true;
+  std::set<uint32_t> others;
+  for (size_t i = 0; i < set.edges().size(); i += 2) {
+    for (uint32_t code = set.edges()[i]; code < std::min(set.edges()[i + 1], kCodePoints); ++code) {
+      const std::string fold = FoldCase(code);
+      const auto [begin, end] = kByFold->equal_range(fold);
+      for (auto other = begin; other != end; ++other) others.insert(other->second);
+      if (CodePoints(fold).size() == 1) others.insert(CodePoints(fold)[0]);
+    }
   }
+  CodeRanges added, result = set;
+  for (const uint32_t code : others) added.Append(code, code + 1);
+  result.Include(added);
   return result;
 }
 
@@ -119,15 +110,13 @@ class PatternReader {
   bool GivesNothingBack(const PatternNode& sequence, size_t part) const {
     const PatternNode& repeat = *sequence.parts[part];
     if (repeat.kind != PatternNode::kRepeat || repeat.parts[0]->kind != PatternNode::kSet || depth_ != 1) return false;
-    const CodeSet& own = repeat.parts[0]->set;
+    const CodeRanges own(repeat.parts[0]->set);
     for (size_t i = part + 1; i < sequence.parts.size(); ++i) {
       const PatternNode* next = sequence.parts[i].get();
       const bool optional = next->kind == PatternNode::kRepeat && next->least == 0;
       if (next->kind == PatternNode::kRepeat) next = next->parts[0].get();
       if (next->kind != PatternNode::kSet) return false;
-      for (size_t code = 0; code < own.size(); ++code) {
-        if (own[code] && next->set[code]) return false;
-      }
+      if (own.Meets(CodeRanges(next->set))) return false;
       if (!optional) return true;
     }
     return true;
@@ -185,11 +174,12 @@ class PatternReader {
     if (Take("(")) return Group(fold_);
     if (Take("$")) {  // before the end of a line
       Pattern next = Node(PatternNode::kNext);
-      next->set = Single('\n');
-      next->set[kCodePoints] = true;
+      CodeRanges end = CodeRanges::Single('\n');
+      end.Append(kCodePoints, kCodePoints + 1);
+      next->set = end.ToSet();
       return next;
     }
-    return SetPattern(Character());
+    return SetPattern(Character().ToSet());
   }
 
   Pattern Group(bool fold) {
@@ -202,117 +192,113 @@ class PatternReader {
 
   Pattern Lookahead(bool inverted) {
     Pattern next = Node(PatternNode::kNext);
-    next->set = Character();
+    CodeRanges set = Character();
     if (!Take(")")) Refuse();
-    if (inverted) next->set.flip();  // the end of the text is in no inverted class
+    if (inverted) set.Flip();  // the end of the text is in no inverted class
+    next->set = set.ToSet();
     return next;
   }
 
   // One character or class.
-  CodeSet Character() {
+  CodeRanges Character() {
     if (Ahead("^") || Ahead("*") || Ahead("+") || Ahead("?") || Ahead("{")) Refuse();
-    if (Take(".")) return Inverted(Single('\n'));
-    CodeSet set = Take("[") ? Class() : Take("\\") ? Escape() : Single(Code());
+    if (Take(".")) return CodeRanges::Single('\n').Inverted();
+    CodeRanges set = Take("[") ? Class() : Take("\\") ? Escape() : CodeRanges::Single(Code());
     return fold_ ? AllCases(set) : set;
   }
 
   // After "[".
-  CodeSet Class() {
+  CodeRanges Class() {
     if (++depth_ > 32) Refuse();
     const bool inverted = Take("^");
-    CodeSet set(kCodePoints + 1);
+    CodeRanges set;
     for (bool first = true; first || !Ahead("]"); first = false) {
       if (!More() || Ahead("&&") || Ahead("[:")) Refuse();
       if (Take("[")) {
-        Include(Class(), &set);
+        set.Include(Class());
         continue;
       }
-      CodeSet part = Take("\\") ? Escape() : Single(Code());
+      const CodeRanges part = Take("\\") ? Escape() : CodeRanges::Single(Code());
       const bool range = Ahead("-") && at_ + 1 < codes_.size() && codes_[at_ + 1] != ']';
       if (!range) {
-        Include(part, &set);
+        set.Include(part);
         continue;
       }
       Take("-");
-      const CodeSet end = Take("\\") ? Escape() : Single(Code());
-      if (std::count(part.begin(), part.end(), true) != 1 || std::count(end.begin(), end.end(), true) != 1) Refuse();
-      const auto from = std::find(part.begin(), part.end(), true) - part.begin();
-      const auto to = std::find(end.begin(), end.end(), true) - end.begin();
-      if (from > to) Refuse();
-      std::fill(set.begin() + from, set.begin() + to + 1, true);
+      const CodeRanges end = Take("\\") ? Escape() : CodeRanges::Single(Code());
+      if (!part.IsSingle() || !end.IsSingle() || part.first() > end.first()) Refuse();
+      set.Include({part.first(), end.first() + 1});
     }
     Take("]");
     --depth_;
-    return inverted ? Inverted(std::move(set)) : set;
+    return inverted ? set.Inverted() : set;
   }
 
   // After "\".
-  CodeSet Escape() {
+  CodeRanges Escape() {
     const uint32_t code = Code();
     switch (code) {
       case 's':
-        return SetOf(IsWhitespace);
+        return Whitespace();
       case 'S':
-        return Inverted(SetOf(IsWhitespace));
+        return Whitespace().Inverted();
       case 'd':
         return Category("Nd");
       case 'D':
-        return Inverted(Category("Nd"));
+        return Category("Nd").Inverted();
       case 'w':
-        return SetOf(IsWordCharacter);
+        return WordCharacters();
       case 'W':
-        return Inverted(SetOf(IsWordCharacter));
+        return WordCharacters().Inverted();
       case 'n':
-        return Single('\n');
+        return CodeRanges::Single('\n');
       case 'r':
-        return Single('\r');
+        return CodeRanges::Single('\r');
       case 't':
-        return Single('\t');
+        return CodeRanges::Single('\t');
       case 'f':
-        return Single('\f');
+        return CodeRanges::Single('\f');
       case 'v':
-        return Single('\v');
+        return CodeRanges::Single('\v');
       case 'p':
       case 'P': {
-        CodeSet set = Property();
-        return code == 'P' ? Inverted(std::move(set)) : set;
+        const CodeRanges set = Property();
+        return code == 'P' ? set.Inverted() : set;
       }
       case 'x':
       case 'u':
-        return Single(Hexadecimal(code == 'u' ? 4 : 2));
+        return CodeRanges::Single(Hexadecimal(code == 'u' ? 4 : 2));
       default:
         break;
     }
     const bool letter = (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
     if (letter || (code >= '0' && code <= '9')) Refuse();
-    return Single(code);
+    return CodeRanges::Single(code);
   }
 
-  CodeSet Property() {
+  CodeRanges Property() {
     std::string name;
     if (!Take("{")) Refuse();
     const bool inverted = Take("^");
     while (!Ahead("}")) name += Utf8(Code());
     Take("}");
-    CodeSet set = IsScript(name) ? Script(name) : Category(name);
-    return inverted ? Inverted(std::move(set)) : set;
+    const CodeRanges set = IsScript(name) ? Script(name) : Category(name);
+    return inverted ? set.Inverted() : set;
   }
 
-  static CodeSet Script(const std::string& name) {
-    CodeSet set(kCodePoints + 1);
-    for (uint32_t code = 0; code < kCodePoints; ++code) set[code] = IsInScript(name, code);
-    return set;
+  static const CodeRanges& Whitespace() {
+    static const CodeRanges* const kSet = new CodeRanges(CodeRanges::Of(IsWhitespace));
+    return *kSet;
+  }
+  static const CodeRanges& WordCharacters() {
+    static const CodeRanges* const kSet = new CodeRanges(CodeRanges::Of(IsWordCharacter));
+    return *kSet;
   }
 
   // A general category, or a group of categories by its first letter.
-  CodeSet Category(const std::string& name) {
-    CodeSet set(kCodePoints + 1);
-    bool any = false;
-    for (uint32_t code = 0; code < kCodePoints; ++code) {
-      set[code] = std::strncmp(CategoryName(code), name.c_str(), name.size()) == 0;
-      any = any || set[code];
-    }
-    if (!any || name.empty()) Refuse();
+  CodeRanges Category(const std::string& name) {
+    CodeRanges set = CodeRanges::Category(name);
+    if (set.empty() || name.empty()) Refuse();
     return set;
   }
 
@@ -337,11 +323,7 @@ class PatternReader {
 
 }  // namespace
 
-CodeSet SetOf(bool (*has)(uint32_t code)) {
-  CodeSet set(kCodePoints + 1);
-  for (uint32_t code = 0; code < kCodePoints; ++code) set[code] = has(code);
-  return set;
-}
+CodeSet SetOf(bool (*has)(uint32_t code)) { return CodeRanges::Of(has).ToSet(); }
 
 Pattern SetPattern(CodeSet set) {
   Pattern node = Node(PatternNode::kSet);
@@ -353,7 +335,7 @@ Pattern ReadPattern(const std::string& regex) { return PatternReader(regex).Run(
 
 Pattern LiteralPattern(const std::string& text) {
   Pattern sequence = Node(PatternNode::kSequence);
-  for (uint32_t code : CodePoints(text)) sequence->parts.push_back(SetPattern(Single(code)));
+  for (uint32_t code : CodePoints(text)) sequence->parts.push_back(SetPattern(CodeRanges::Single(code).ToSet()));
   return sequence;
 }
 

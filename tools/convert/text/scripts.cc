@@ -121,12 +121,10 @@ const std::map<std::string, std::vector<Range>>& Scripts() {
 
 bool IsScript(const std::string& name) { return Scripts().count(name) != 0; }
 
-bool IsInScript(const std::string& name, uint32_t code) {
-  const auto script = Scripts().find(name);
-  if (script == Scripts().end()) return false;
-  const auto after = std::upper_bound(script->second.begin(), script->second.end(), code,
-                                      [](uint32_t value, const Range& range) { return value < range.first; });
-  return after != script->second.begin() && code <= std::prev(after)->last;
+CodeRanges Script(const std::string& name) {
+  CodeRanges set;
+  for (const Range& range : Scripts().at(name)) set.Append(range.first, range.last + 1);
+  return set;
 }
 
 }  // namespace fovea::tools

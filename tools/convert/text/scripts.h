@@ -2,15 +2,16 @@
 #ifndef FOVEA_TOOLS_CONVERT_TEXT_SCRIPTS_H_
 #define FOVEA_TOOLS_CONVERT_TEXT_SCRIPTS_H_
 
-#include <cstdint>
 #include <string>
+
+#include "tools/convert/text/code_ranges.h"
 
 namespace fovea::tools {
 
 // Whether a script is in the tables: Arabic, Bengali, Cyrillic, Devanagari, Greek, Han, Hangul, Hebrew, Hiragana,
 // Katakana, Latin, Thai.
 bool IsScript(const std::string& name);
-bool IsInScript(const std::string& name, uint32_t code);
+CodeRanges Script(const std::string& name);
 
 }  // namespace fovea::tools
 

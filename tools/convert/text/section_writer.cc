@@ -10,6 +10,7 @@
 #include "runtime/text/normalizer.h"
 #include "runtime/text/tokenizer.h"
 #include "tools/base/fail.h"
+#include "tools/base/workers.h"
 #include "tools/convert/text/merge_lists.h"
 #include "tools/convert/text/model.h"
 #include "tools/convert/text/trie_builder.h"
@@ -364,9 +365,7 @@ class SectionWriter {
       most = std::max(most, size / static_cast<double>(string.size()));
     };
     // Without steps texts stay as they are.
-    for (uint32_t code = 0; code < kCodePoints && !model_.normalizer.empty(); ++code) {
-      if (code < 0xd800 || code >= 0xe000) measure(Utf8(code));
-    }
+    if (!model_.normalizer.empty()) ForEachChanged([&](uint32_t code) { measure(Utf8(code)); });
     for (const std::string& key : charsmap_keys_) measure(key);
     for (const TextStep& step : model_.normalizer) {
       if (step.kind == StepKind::kReplace) measure(step.first);
@@ -378,11 +377,32 @@ class SectionWriter {
     return static_cast<uint32_t>(std::ceil(most));
   }
 
+  // Calls `use` with the code points that a step may change in another way than their neighbours. Beyond the first two
+  // planes these are the ones in tables: no step computes anything from such a code point.
+  template <typename Use>
+  void ForEachChanged(const Use& use) const {
+    constexpr uint32_t kTablesOnly = 0x20000;
+    for (uint32_t code = 0; code <= kTablesOnly; ++code) {
+      if (code < 0xd800 || code >= 0xe000) use(code);
+    }
+    const text::Table<text::MapRange>& ranges = tokenizer_.ranges;
+    for (uint32_t i = 0; i < ranges.size; ++i) {
+      const uint32_t first = ranges[i].range & 0x1fffff;
+      for (uint32_t code = std::max(first, kTablesOnly); code <= first + (ranges[i].range >> 21); ++code) use(code);
+    }
+    for (const text::Table<uint32_t>* classes : {&tokenizer_.classes, &tokenizer_.combining, &tokenizer_.cut_classes}) {
+      for (uint32_t i = 0; i < classes->size; ++i) {
+        if ((*classes)[i] >> 11 > kTablesOnly) use((*classes)[i] >> 11);
+      }
+    }
+  }
+
   // Marks pieces whose text, as a word, is the piece without merging.
   void MarkWhole() {
     // First in the order of the trie, whose neighbours are near each other in memory, then what it does not have.
-    std::vector<uint32_t> pairs, order;
+    std::vector<uint32_t> order;
     std::vector<bool> has(model_.tokens.size());
+    order.reserve(model_.tokens.size());
     for (const TrieKey& key : keys_) {
       order.push_back(key.value);
       has[key.value] = true;
@@ -390,21 +410,32 @@ class SectionWriter {
     for (uint32_t id = 0; id < model_.tokens.size(); ++id) {
       if (!has[id]) order.push_back(id);
     }
-    for (const uint32_t id : order) {
-      const text::Bytes piece = tokenizer_.Piece(id);
-      if (piece.size == 0) continue;
-      text::Scratch scratch;
-      pairs.resize(std::max<size_t>(pairs.size(), text::kPairEntries * size_t{piece.size}));
-      scratch.pairs = pairs.data();
-      const text::View word{piece.data, nullptr, 0, piece.size};
-      int32_t found = -1;
-      text::TokenArrays arrays;
-      arrays.ids = &found;
-      arrays.capacity = 1;
-      text::Sink sink(word, 0, UINT64_MAX, 0, 0, &arrays);
-      text::BytePair(tokenizer_, word, scratch, &sink);
-      if (arrays.count == 1 && found == static_cast<int32_t>(id)) tables_[text::kTokenFlags][id] |= text::kTokenWhole;
-    }
+    Content& flags = tables_[text::kTokenFlags];
+    constexpr size_t kPart = 1 << 13;
+    Workers workers(order.size() > kPart ? 0 : 1);
+    workers.ForParts(order.size(), kPart, [&](size_t first, size_t end) {
+      std::vector<uint32_t> pairs;
+      for (size_t i = first; i < end; ++i) {
+        if (IsWhole(order[i], &pairs)) flags[order[i]] |= text::kTokenWhole;
+      }
+    });
+  }
+
+  // `pairs`: memory.
+  bool IsWhole(uint32_t id, std::vector<uint32_t>* pairs) const {
+    const text::Bytes piece = tokenizer_.Piece(id);
+    if (piece.size == 0) return false;
+    text::Scratch scratch;
+    pairs->resize(std::max<size_t>(pairs->size(), text::kPairEntries * size_t{piece.size}));
+    scratch.pairs = pairs->data();
+    const text::View word{piece.data, nullptr, 0, piece.size};
+    int32_t found = -1;
+    text::TokenArrays arrays;
+    arrays.ids = &found;
+    arrays.capacity = 1;
+    text::Sink sink(word, 0, UINT64_MAX, 0, 0, &arrays);
+    text::BytePair(tokenizer_, word, scratch, &sink);
+    return arrays.count == 1 && found == static_cast<int32_t>(id);
   }
 
   void WriteAdded() {

@@ -185,8 +185,7 @@ class Reader {
 
   void ReadMerges(const JsonView& list, const ModelLists::Index& places) {
     if (!lists_.has_merges) list.List();
-    std::vector<TextMerge>& merges = model_.merges;
-    merges = lists_.resolved;
+    std::vector<TextMerge> merges = lists_.resolved;
     merges.reserve(lists_.merges.size());
     const std::string& prefix = model_.continuation;
     std::string merged;
@@ -198,12 +197,29 @@ class Reader {
       merged.assign(merge.left).append(merge.right.substr(prefix.size()));
       merges.push_back({IdIn(places, merge.left), IdIn(places, merge.right), rank, IdIn(places, merged)});
     }
-    // By pair; for a repeated pair the last one counts.
-    std::sort(merges.begin(), merges.end(), [](const TextMerge& a, const TextMerge& b) {
-      return std::tie(a.left, a.right, b.rank) < std::tie(b.left, b.right, a.rank);
-    });
-    const auto same = [](const TextMerge& a, const TextMerge& b) { return a.left == b.left && a.right == b.right; };
-    merges.erase(std::unique(merges.begin(), merges.end(), same), merges.end());
+    model_.merges = ByPair(merges, model_.tokens.size());
+  }
+
+  // Merges by left and right piece, whose ids are below `ids`; of a repeated pair the last one.
+  static std::vector<TextMerge> ByPair(const std::vector<TextMerge>& merges, size_t ids) {
+    std::vector<uint32_t> ends(ids + 1);  // of the merges of each left piece
+    for (const TextMerge& merge : merges) ++ends[merge.left + 1];
+    for (size_t id = 0; id < ids; ++id) ends[id + 1] += ends[id];
+    std::vector<TextMerge> sorted(merges.size());
+    for (const TextMerge& merge : merges) sorted[ends[merge.left]++] = merge;
+    auto begin = sorted.begin(), kept = begin;
+    for (size_t id = 0; id < ids; ++id) {
+      const auto end = sorted.begin() + ends[id];
+      std::sort(begin, end, [](const TextMerge& a, const TextMerge& b) {
+        return std::tie(a.right, b.rank) < std::tie(b.right, a.rank);
+      });
+      const auto unique =
+          std::unique(begin, end, [](const TextMerge& a, const TextMerge& b) { return a.right == b.right; });
+      kept = std::move(begin, unique, kept);
+      begin = end;
+    }
+    sorted.erase(kept, sorted.end());
+    return sorted;
   }
 
   // The bytes encoded by the printable characters of a byte-level piece; other pieces are returned unchanged.

@@ -156,11 +156,9 @@ class Lister {
     if (left_-- == 0) Fail("a character map is damaged: its trie has keys without end");
     uint32_t value = 0;
     if (trie_.Value(node, &value)) keys_.push_back(key_);
-    if (node >= trie_.count) return;
-    const uint32_t base = node ^ text::Trie::Offset(trie_.units[node]);
     for (uint32_t byte = 1; byte < 256; ++byte) {
-      const uint32_t child = base ^ byte;  // as Trie::Step has it
-      if (child >= trie_.count || (trie_.units[child] & 0x800000ffu) != byte) continue;
+      uint32_t child = node;
+      if (!trie_.Step(static_cast<uint8_t>(byte), &child)) continue;
       if (key_.size() == longest_) Fail("a character map has keys of more than {} bytes", longest_);
       key_.push_back(static_cast<char>(byte));
       List(child);

@@ -8,11 +8,23 @@
 
 #include "runtime/text/format.h"
 #include "runtime/text/utf8.h"
+#include "tools/convert/text/code_ranges.h"
 
 namespace fovea::tools {
 namespace {
 
+const utf8proc_property_t& PropertiesOf(uint32_t code) {
+  return *utf8proc_get_property(static_cast<utf8proc_int32_t>(code));
+}
+
 utf8proc_category_t Category(uint32_t code) { return utf8proc_category(static_cast<utf8proc_int32_t>(code)); }
+
+bool Maps(const utf8proc_property_t& properties) {
+  constexpr utf8proc_uint16_t kNone = UINT16_MAX;
+  return properties.casefold_seqindex != kNone || properties.decomp_seqindex != kNone ||
+         properties.lowercase_seqindex != kNone || properties.uppercase_seqindex != kNone ||
+         properties.titlecase_seqindex != kNone;
+}
 
 struct CodeRange {
   uint32_t first, last;
@@ -79,6 +91,21 @@ std::vector<uint32_t> CodePoints(const std::string& utf8) {
 
 std::string UnicodeVersion() { return utf8proc_unicode_version(); }
 
+const std::vector<CodeRun>& CodeRuns() {
+  static const auto* const kRuns = [] {
+    auto* runs = new std::vector<CodeRun>;
+    const utf8proc_property_t* last = nullptr;
+    for (uint32_t code = 0; code < kCodePoints; ++code) {
+      const utf8proc_property_t& now = PropertiesOf(code);
+      if (&now != last) runs->push_back({code, code, Maps(now)});
+      runs->back().end = code + 1;
+      last = &now;
+    }
+    return runs;
+  }();
+  return *kRuns;
+}
+
 bool IsWhitespace(uint32_t code) {
   return (code >= 9 && code <= 13) || code == 0x20 || code == 0x85 || code == 0xa0 || code == 0x1680 ||
          (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f || code == 0x205f ||
@@ -111,7 +138,7 @@ bool IsWordCharacter(uint32_t code) {
 const char* CategoryName(uint32_t code) { return utf8proc_category_string(static_cast<utf8proc_int32_t>(code)); }
 
 std::string FoldCase(uint32_t code) {
-  if (code >= 0xd800 && code < 0xe000) return Utf8(code);
+  if ((code >= 0xd800 && code < 0xe000) || !Maps(PropertiesOf(code))) return Utf8(code);
   utf8proc_int32_t out[16];
   int last = 0;
   const utf8proc_ssize_t count =
@@ -124,7 +151,7 @@ std::string FoldCase(uint32_t code) {
 uint32_t GraphemeBreak(uint32_t code) {
   using text::Grapheme;
   Grapheme g = Grapheme::kOther;
-  switch (utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->boundclass) {
+  switch (PropertiesOf(code).boundclass) {
     case UTF8PROC_BOUNDCLASS_CR:
       g = Grapheme::kCr;
       break;
@@ -167,9 +194,7 @@ uint32_t GraphemeBreak(uint32_t code) {
   return static_cast<uint32_t>(g);
 }
 
-uint32_t CombiningClass(uint32_t code) {
-  return static_cast<uint32_t>(utf8proc_get_property(static_cast<utf8proc_int32_t>(code))->combining_class);
-}
+uint32_t CombiningClass(uint32_t code) { return static_cast<uint32_t>(PropertiesOf(code).combining_class); }
 
 std::string LowerCase(uint32_t code) {
   if (code == 0x130) return "i\xcc\x87";  // the only lower case of two code points
@@ -177,7 +202,8 @@ std::string LowerCase(uint32_t code) {
 }
 
 std::string Decompose(uint32_t code, bool compatibility) {
-  if (code >= 0xd800 && code < 0xe000) return Utf8(code);
+  const bool syllable = code >= 0xac00 && code <= 0xd7a3;  // decomposed by computation
+  if (!syllable && ((code >= 0xd800 && code < 0xe000) || !Maps(PropertiesOf(code)))) return Utf8(code);
   utf8proc_int32_t out[64];
   int last = 0;
   const int options = UTF8PROC_DECOMPOSE | (compatibility ? UTF8PROC_COMPAT : 0);
@@ -190,23 +216,25 @@ std::string Decompose(uint32_t code, bool compatibility) {
 
 std::map<std::pair<uint32_t, uint32_t>, uint32_t> Compositions() {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> pairs;
-  for (uint32_t code = 0; code < kCodePoints; ++code) {
-    if (code >= 0xac00 && code <= 0xd7a3) continue;
+  const auto add = [&](uint32_t code) {
     const std::string full = Decompose(code, false);
-    if (full == Utf8(code)) continue;
+    if (full == Utf8(code)) return;
     utf8proc_uint8_t* const itself = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(full.c_str()));
     const bool composes = Utf8(code) == reinterpret_cast<const char*>(itself);
     free(itself);
-    if (!composes) continue;  // another one has the same decomposition, as the letter for the Angstrom sign
+    if (!composes) return;  // another one has the same decomposition, as the letter for the Angstrom sign
     // A composed character is the pair (composition of all but the last, last).
     const std::vector<uint32_t> parts = CodePoints(full);
-    if (parts.size() < 2) continue;
+    if (parts.size() < 2) return;
     std::string head;
     for (size_t i = 0; i + 1 < parts.size(); ++i) head += Utf8(parts[i]);
     utf8proc_uint8_t* composed = utf8proc_NFC(reinterpret_cast<const utf8proc_uint8_t*>(head.c_str()));
     const std::vector<uint32_t> first = CodePoints(reinterpret_cast<const char*>(composed));
     free(composed);
     if (first.size() == 1) pairs[{first[0], parts.back()}] = code;
+  };
+  for (const CodeRun& run : CodeRuns()) {
+    for (uint32_t code = run.first; run.maps && code < run.end; ++code) add(code);
   }
   return pairs;
 }
