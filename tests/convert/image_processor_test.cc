@@ -102,6 +102,18 @@ TEST_F(ImageProcessor, OldAndNewSpellings) {
       {"vit", R"({"image_processor_type": "MobileNetV2ImageProcessor"})",
        "resize=shortest 256; filter=bilinear; crop=224 224; "},
       {"vit", R"({"image_processor_type": "ViTHybridImageProcessor"})", clip_mean},
+      // Sizes, filters and means that a file leaves to the class.
+      {"segformer", "{}",
+       "resize=stretch 512 512; filter=bilinear; factor=0.00392156862745098; mean=0.485 0.456 0.406; "},
+      {"vit", R"({"image_processor_type": "BeitImageProcessor"})",
+       "resize=stretch 256 256; filter=bicubic; crop=224 224; "},
+      {"vit", R"({"image_processor_type": "DeiTFeatureExtractor"})",
+       "resize=stretch 256 256; filter=bicubic; crop=224 224; "},
+      {"vit", R"({"image_processor_type": "BitImageProcessor"})",
+       "resize=shortest 224; filter=bicubic; crop=224 224; "},
+      {"vit", R"({"image_processor_type": "SiglipImageProcessor"})", "resize=stretch 224 224; filter=bicubic; "},
+      {"vit", R"({"image_processor_type": "ConvNextImageProcessor"})", "resize=stretch 384 384; filter=bicubic; "},
+      {"sam", "{}", "resize=longest 1024; filter=bilinear; pad=1024 1024; "},
       // Videos, and forms of tensors.
       {"vit", R"({"do_sample_frames": true, "fps": 2, "num_frames": 8, "return_metadata": true, "data_format":
                   "channels_first", "device": "cpu", "return_tensors": "pt", "disable_grouping": true,
@@ -170,7 +182,14 @@ TEST_F(ImageProcessor, OfOpenClip) {
   EXPECT_EQ(Joined(read(base + R"({"size": [64, 32], "resize_mode": "squash", "interpolation": "bilinear",
                                    "mean": [0.5], "std": [0.25]}})")),
             "resize=stretch 64 32; filter=bilinear; factor=0.00392156862745098; mean=0.5; deviation=0.25; ");
-  for (const char* wrong : {R"({"resize_mode": "longest"}})", R"({"size": [1, 2, 3]}})", R"({"std": [0, 1, 1]}})",
+  const std::string rest = R"("mean": 0.5, "std": [0.25]}})";
+  const std::string end = "factor=0.00392156862745098; mean=0.5; deviation=0.25; ";
+  EXPECT_EQ(Joined(read(base + R"({"resize_mode": "longest", "interpolation": "bilinear", "fill_color": 7, )" + rest)),
+            "resize=contain 96 96; filter=bilinear; crop=96 96 even; fill=7; " + end);
+  // A shape that is not square is resized bicubically, also where the file asks for another filter, as in the original.
+  EXPECT_EQ(Joined(read(base + R"({"size": [64, 32], "interpolation": "bilinear", )" + rest)),
+            "resize=cover 64 32; filter=bicubic; crop=64 32 even; " + end);
+  for (const char* wrong : {R"({"resize_mode": "widest"}})", R"({"size": [1, 2, 3]}})", R"({"std": [0, 1, 1]}})",
                             R"({"interpolation": "area"}})", "[]}", "7}"}) {
     EXPECT_NE(Warnings(read(base + wrong)).find("the blob accepts only pixel values: "), std::string::npos) << wrong;
   }

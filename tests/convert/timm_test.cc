@@ -134,11 +134,35 @@ TEST_F(Timm, OtherNetworksAreRefused) {
   ExpectRefusal("model_args: act_layer \"quick_gelu\" is not supported");
 }
 
+// The modes of transforms_imagenet_eval: borders have the colour of the means, and a centre that is not square is
+// resized bilinearly, which the original does not set.
+TEST_F(Timm, CropModes) {
+  CopyAsTimm();
+  const auto prepared = [&](const std::string& settings) {
+    WriteConfig(R"({"pretrained_cfg": )" + settings + "}");
+    const Description timm = Describe(Options());
+    std::string all;
+    for (const std::string key : {"resize", "filter", "crop", "fill"}) {
+      const std::string value = Metadata(timm, "image." + key);
+      if (!value.empty()) all += fmt::format("{}={}; ", key, value);
+    }
+    return all;
+  };
+  EXPECT_EQ(prepared(R"({"crop_mode": "border", "crop_pct": 0.9, "mean": [0.485, 0.456, 0.406]})"),
+            "resize=contain 26 26; filter=bilinear; crop=24 24 even; fill=124 116 104; ");
+  EXPECT_EQ(prepared(R"({"crop_mode": "squash", "crop_pct": 1})"),
+            "resize=stretch 24 24; filter=bilinear; crop=24 24 even; ");
+  EXPECT_EQ(prepared(R"({"crop_mode": "center", "crop_pct": 0.5, "interpolation": "lanczos"})"),
+            "resize=shortest 48; filter=lanczos; crop=24 24 even; ");
+  EXPECT_EQ(prepared(R"({"input_size": [3, 16, 36], "crop_pct": 0.8, "interpolation": "lanczos"})"),
+            "resize=cover 20 45; filter=bilinear; crop=16 36 even; ");
+}
+
 // A preparation that is not supported costs only image files.
 TEST_F(Timm, OtherPreparationsAreReported) {
   CopyAsTimm();
   const std::pair<const char*, const char*> kSettings[] = {
-      {R"({"pretrained_cfg": {"crop_mode": "border"}})", "crop_mode border for 24x24 is not supported"},
+      {R"({"pretrained_cfg": {"crop_mode": "top"}})", "crop_mode top is unknown; center, border and squash are known"},
       {R"({"pretrained_cfg": {"interpolation": "random"}})", "interpolation random is not supported"},
       {R"({"pretrained_cfg": {"crop_pct": 7}})", "crop_pct"},
       {R"({"pretrained_cfg": {"std": [0, 0, 0]}})", "std must be above 0"}};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <random>
 
 #include "tests/support/paths.h"
@@ -308,6 +309,41 @@ TEST(Preparing, LongerSideThenZeros) {
   EXPECT_THROW(Prepare(p, rgb, 4, {16, 16}), Failure);
 }
 
+// Values of rgb.png (23 x 37) as Pillow makes them with the steps of timm and open_clip (ResizeKeepRatio,
+// CenterCropOrPad).
+TEST(Preparing, KeepsTheRatioAsTimmDoes) {
+  struct Case {
+    Preparation::Fit fit;
+    Extent size, crop;
+    std::vector<int> sums, first, middle;
+  };
+  constexpr auto kContain = Preparation::Fit::kContain, kCover = Preparation::Fit::kCover;
+  const Case cases[] = {
+      {kContain, {24, 19}, {24, 19}, {58367, 53884, 28724}, {124, 116, 104}, {80, 71, 16}},
+      {kContain, {17, 40}, {17, 40}, {87975, 80795, 33062}, {124, 116, 104}, {60, 116, 24}},
+      {kContain, {24, 34}, {21, 30}, {80176, 75715, 13796}, {166, 7, 12}, {74, 72, 25}},  // 21 x 30 / 0.875
+      {kCover, {24, 19}, {24, 19}, {46291, 54703, 9293}, {219, 77, 16}, {80, 77, 14}},
+      {kCover, {17, 40}, {17, 40}, {89671, 81982, 14753}, {124, 7, 13}, {75, 77, 24}}};
+  const Picture rgb = Read("rgb.png");
+  for (const Case& one : cases) {
+    Preparation p;
+    p.fit = one.fit;
+    p.size = one.size;
+    p.filter = one.fit == kContain ? Filter::kBicubic : Filter::kBilinear;
+    p.crop = one.crop;
+    p.even_crop = true;
+    if (one.fit == kContain) p.fill = {124, 116, 104};
+    const std::vector<float> found = Prepare(p, rgb, 3, one.crop);
+    const uint32_t area = one.crop.height * one.crop.width;
+    for (uint32_t c = 0; c < 3; ++c) {
+      const auto plane = found.begin() + ptrdiff_t{c} * area;
+      EXPECT_EQ(std::accumulate(plane, plane + area, 0.0f), one.sums[c]) << one.size.height << " " << c;
+      EXPECT_EQ(At(found, one.crop, c, 0, 0), one.first[c]);
+      EXPECT_EQ(At(found, one.crop, c, one.crop.height / 2, one.crop.width / 2), one.middle[c]);
+    }
+  }
+}
+
 TEST(Preparing, MetadataAndBack) {
   for (const bool many : {false, true}) {
     Preparation p;
@@ -321,6 +357,7 @@ TEST(Preparing, MetadataAndBack) {
     p.factor = 1.0 / 255;
     p.mean = {0.48145466f, 0.4578275f, 0.40821073f};
     p.blue_first = many;
+    if (many) p.fill = {124, 116, 104};
     std::map<std::string, std::string> metadata;
     for (const auto& [key, value] : ToMetadata(p)) metadata[key] = value;
     const auto value = [&](const std::string& key) -> const char* {
@@ -337,6 +374,10 @@ TEST(Preparing, MetadataAndBack) {
     }
   }
   EXPECT_FALSE(FromMetadata([](const std::string&) { return nullptr; }).has_value());
+  for (const char* fit : {"cover 30 40", "contain 30 40"}) {
+    const auto value = [&](const std::string& key) { return key == "image.resize" ? fit : nullptr; };
+    EXPECT_EQ(ToMetadata(*FromMetadata(value))[0].second, fit);
+  }
 }
 
 TEST(Preparing, NearestShapeThenNearestArea) {

@@ -14,12 +14,18 @@
 namespace fovea::tools {
 namespace {
 
-constexpr uint32_t kMost = 1u << 14;  // most pixels of a side
+constexpr uint32_t kMost = 1u << 14;         // most pixels of a side
+constexpr uint32_t kMostResized = 1u << 16;  // before the rest is cut off
 
 const std::pair<const char*, std::optional<Filter>> kFilters[] = {
     {"nearest", std::nullopt},     {"box", Filter::kBox},         {"bilinear", Filter::kBilinear},
     {"hamming", Filter::kHamming}, {"bicubic", Filter::kBicubic}, {"lanczos", Filter::kLanczos},
 };
+
+// Fits to a height and a width.
+constexpr std::pair<const char*, Preparation::Fit> kFitsOfBoth[] = {{"stretch", Preparation::Fit::kStretch},
+                                                                    {"cover", Preparation::Fit::kCover},
+                                                                    {"contain", Preparation::Fit::kContain}};
 
 std::string Words(Extent extent) { return fmt::format("{} {}", extent.height, extent.width); }
 
@@ -58,8 +64,10 @@ class Reader {
 
 void ReadFit(Reader& reader, Preparation& made) {
   const std::string kind = reader.Word();
-  if (kind == "stretch") {
-    made.fit = Preparation::Fit::kStretch;
+  const auto whole = [&](const auto& fit) { return kind == fit.first; };
+  const auto both = std::find_if(std::begin(kFitsOfBoth), std::end(kFitsOfBoth), whole);
+  if (both != std::end(kFitsOfBoth)) {
+    made.fit = both->second;
     made.size = reader.Both();
   } else if (kind == "shortest" || kind == "longest") {
     made.fit = kind == "longest" ? Preparation::Fit::kLongest : Preparation::Fit::kShortest;
@@ -100,6 +108,15 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
     const auto side = [&](uint64_t of) { return static_cast<uint32_t>(static_cast<double>(of) * scale + 0.5); };
     return {std::max(side(h), 1u), std::max(side(w), 1u)};
   }
+  if (p.fit == Preparation::Fit::kCover || p.fit == Preparation::Fit::kContain) {
+    const double by_height = static_cast<double>(h) / size.height, by_width = static_cast<double>(w) / size.width;
+    const bool contain = p.fit == Preparation::Fit::kContain;
+    const double ratio = contain ? std::max(by_height, by_width) : std::min(by_height, by_width);
+    // As Python rounds: halves to even numbers.
+    const auto side = [&](uint64_t of) { return std::max(1.0, std::nearbyint(static_cast<double>(of) / ratio)); };
+    if (std::max(side(h), side(w)) > kMostResized) Fail("resizing {} x {} pixels exceeds the size limit", h, w);
+    return {static_cast<uint32_t>(side(h)), static_cast<uint32_t>(side(w))};
+  }
   // The limiting side gets the requested length; the other side follows.
   const bool by_height = h * size.width <= w * size.height;
   uint64_t first = by_height ? size.height : size.width;
@@ -109,7 +126,7 @@ Extent Resized(const Preparation& p, Extent picture, Extent wanted) {
     first = most * first / other;
     other = most;
   }
-  if (std::max(first, other) > 1u << 16) Fail("resizing {} x {} pixels exceeds the size limit", h, w);
+  if (std::max(first, other) > kMostResized) Fail("resizing {} x {} pixels exceeds the size limit", h, w);
   const Extent made = {static_cast<uint32_t>(by_height ? first : other),
                        static_cast<uint32_t>(by_height ? other : first)};
   return {std::max(made.height, 1u), std::max(made.width, 1u)};
@@ -140,10 +157,11 @@ Planes ResizedPlanes(const Picture& picture, double factor, Extent to, std::opti
   return planes;
 }
 
-// Centre crop, or zero padding around the image. An odd pixel is cut at the lower right and added at the upper left.
-// `even`: half of what is cut is rounded to an even number, and an odd pixel is added at the lower right, as in
-// torchvision.
-Planes Crop(const Planes& planes, Extent to, bool even = false) {
+// Centre crop, or padding with `fill`, a number per channel, around the image. An odd pixel is cut at the lower right
+// and added at the upper left. `even`: half of what is cut is rounded to an even number, and an odd pixel is added at
+// the lower right, as in torchvision.
+template <typename Fill>
+Planes Crop(const Planes& planes, Extent to, bool even, const Fill& fill) {
   const auto shift = [even](uint32_t from, uint32_t size) {
     const int64_t rest = static_cast<int64_t>(from) - size;
     if (rest >= 0) return rest / 2 + (even && rest % 4 == 3 ? 1 : 0);
@@ -154,8 +172,10 @@ Planes Crop(const Planes& planes, Extent to, bool even = false) {
                 std::vector<float>(size_t{to.width} * to.height * planes.channels)};
   float* value = out.values.data();
   for (uint32_t c = 0; c < planes.channels; ++c) {
+    const float around = fill(c);
     for (int64_t y = top; y < top + to.height; ++y) {
       for (int64_t x = left; x < left + to.width; ++x, ++value) {
+        *value = around;
         if (y < 0 || x < 0 || y >= planes.height || x >= planes.width) continue;
         *value =
             planes.values[(size_t{c} * planes.height + static_cast<size_t>(y)) * planes.width + static_cast<size_t>(x)];
@@ -193,7 +213,9 @@ Extent Preparation::Made() const {
 std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& p) {
   std::vector<std::pair<std::string, std::string>> metadata;
   const auto add = [&](const char* key, const std::string& value) { metadata.emplace_back(key, value); };
-  if (p.fit == Preparation::Fit::kStretch) add("image.resize", "stretch " + Words(p.size));
+  for (const auto& [name, fit] : kFitsOfBoth) {
+    if (p.fit == fit) add("image.resize", fmt::format("{} {}", name, Words(p.size)));
+  }
   if (p.fit == Preparation::Fit::kLongest) add("image.resize", fmt::format("longest {}", p.size.height));
   if (p.fit == Preparation::Fit::kShortest) {
     add("image.resize",
@@ -206,6 +228,7 @@ std::vector<std::pair<std::string, std::string>> ToMetadata(const Preparation& p
     if (p.exact) add("image.rounding", "none");
   }
   if (!p.crop.none()) add("image.crop", Words(p.crop) + (p.even_crop ? " even" : ""));
+  if (!p.fill.empty()) add("image.fill", Joined(p.fill));
   if (!p.pad.none()) add("image.pad", Words(p.pad));
   add("image.factor", fmt::format("{}", p.factor));
   if (!p.mean.empty()) add("image.mean", Joined(p.mean));
@@ -243,6 +266,7 @@ std::optional<Preparation> FromMetadata(const std::function<const char*(const st
     if (r.Word() != "even") r.Refuse();
     made.even_crop = true;
   });
+  read("image.fill", [&](Reader& r) { made.fill = ReadChannels(r); });
   read("image.pad", [&](Reader& r) { made.pad = r.Both(); });
   read("image.factor", [&](Reader& r) { made.factor = r.Real(); });
   read("image.mean", [&](Reader& r) { made.mean = ReadChannels(r); });
@@ -261,7 +285,8 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
   if (channels != 1 && channels != 3) Fail("the model needs {} channels, but images have 1 or 3", channels);
   Preparation p = preparation;
   if (p.fit == Preparation::Fit::kNone && p.Made().none()) p.size = wanted;
-  if (p.mean.size() > channels || p.deviation.size() > channels) Fail("more means than the {} channels", channels);
+  if (std::max({p.mean.size(), p.deviation.size(), p.fill.size()}) > channels)
+    Fail("more means than the {} channels", channels);
   const Picture grey = channels == 1 ? Grey(picture) : Picture();
   const Picture& coloured = channels == 1 ? grey : picture;
   const Extent size = Resized(p, {coloured.height, coloured.width}, wanted);
@@ -272,6 +297,7 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
   } else {
     planes = ToPlanes(same ? coloured : Resize(coloured, size.height, size.width, p.filter), p.factor);
   }
+  const auto fill = [&p](size_t channel) { return static_cast<float>(p.Fill(channel) * p.factor); };
   const bool pads = p.fit == Preparation::Fit::kLongest || !p.pad.none();
   const Extent cut = !p.crop.none() && pads ? p.crop : wanted;
   const bool fits = planes.height == wanted.height && planes.width == wanted.width;
@@ -279,10 +305,10 @@ std::vector<float> Prepare(const Preparation& preparation, const Picture& pictur
     Fail("the image has {} x {} pixels, but the model needs {} x {} and does not resize; resize the file",
          picture.height, picture.width, wanted.height, wanted.width);
   }
-  if (!p.crop.none() || !pads) planes = Crop(planes, cut, p.even_crop);
+  if (!p.crop.none() || !pads) planes = Crop(planes, cut, p.even_crop, fill);
   Normalize(p, planes);
   if (pads) {
-    if (planes.height > wanted.height || planes.width > wanted.width) planes = Crop(planes, wanted);
+    if (planes.height > wanted.height || planes.width > wanted.width) planes = Crop(planes, wanted, false, fill);
     planes = Pad(planes, wanted);
   }
   if (p.blue_first && channels == 3) {

@@ -25,20 +25,24 @@ struct Preparation {
     kStretch,   // to `size`, ignoring the aspect ratio
     kShortest,  // shorter side to size.height, longer side at most `most` (0: no limit)
     kLongest,   // longer side to size.height
+    kCover,     // as small as covers `size`, sides rounded (ResizeKeepRatio of timm and open_clip)
+    kContain,   // as large as fits into `size`, likewise
   };
   Fit fit = Fit::kNone;
   Extent size;
   uint32_t most = 0;
   std::optional<Filter> filter = Filter::kBilinear;  // none: nearest neighbour
   bool exact = false;                                // resized as floats, without rounding
-  Extent crop;                                       // then the centre of this size, padded with zeros
+  Extent crop;                                       // then the centre of this size, with `fill` around less
+  std::vector<float> fill;                           // as bytes, per channel; empty: 0
   bool even_crop = false;                            // an odd pixel is cut as torchvision does, see Crop
   Extent pad;                                        // finally zeros on the right and below, up to this size
   double factor = 1;                                 // multiplies the bytes
   std::vector<float> mean, deviation;                // then (x - mean) / deviation, per channel; empty: unchanged
   bool blue_first = false;
 
-  // Per channel; defaults 0 and 1.
+  // Per channel; defaults 0, 0 and 1.
+  float Fill(size_t channel) const { return OfChannel(fill, channel, 0); }
   float Mean(size_t channel) const { return OfChannel(mean, channel, 0); }
   float Deviation(size_t channel) const { return OfChannel(deviation, channel, 1); }
 

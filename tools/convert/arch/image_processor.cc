@@ -9,18 +9,13 @@
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 #include "tools/base/printable.h"
+#include "tools/convert/arch/image_settings.h"
 #include "tools/convert/arch/open_clip_preprocessing.h"
 
 namespace fovea::tools {
 namespace {
 
 using Fit = Preparation::Fit;
-constexpr WholeRange kSides = {1, 1 << 14};
-
-const std::vector<float> kHalf = {0.5f, 0.5f, 0.5f};
-const std::vector<float> kImagenetMean = {0.485f, 0.456f, 0.406f}, kImagenetDeviation = {0.229f, 0.224f, 0.225f};
-const std::vector<float> kClipMean = {0.48145466f, 0.4578275f, 0.40821073f},
-                         kClipDeviation = {0.26862954f, 0.26130258f, 0.27577711f};
 
 // A processor's defaults. `number`: the meaning of a size that is one number.
 struct Processor {
@@ -29,7 +24,7 @@ struct Processor {
   Extent size;
   Filter filter;
   Extent crop;
-  const std::vector<float>&mean, &deviation;
+  const ColourNumbers &mean, &deviation;
 };
 const Processor kProcessors[] = {
     {"Beit", Fit::kStretch, {256, 256}, Filter::kBicubic, {224, 224}, kHalf, kHalf},
@@ -65,24 +60,11 @@ const Processor& ProcessorOf(const std::string& type, const JsonView& config) {
   Fail("{}: image_processor_type {} is not supported", config.name(), type);
 }
 
-Extent Both(const JsonView& value) {
-  if (value.json().is_number()) {
-    const uint32_t side = value.Number(kSides);
-    return {side, side};
-  }
-  if (value.json().is_array()) {
-    if (value.json().size() != 2) Fail("{} must have two numbers, not {}", value.name(), Shown(value.json()));
-    return {value.At(0).Number(kSides), value.At(1).Number(kSides)};
-  }
-  value.Object();
-  return {value["height"].Number(kSides), value["width"].Number(kSides)};
-}
-
 void ReadSize(const JsonView& size, Fit number, Preparation& made) {
   made.fit = Fit::kStretch;
   if (size.json().is_number()) {
     made.fit = number;
-    made.size = Both(size);
+    made.size = ReadSides(size);
     return;
   }
   const bool shortest = size.json().is_object() && !size["shortest_edge"].IsNull();
@@ -92,13 +74,13 @@ void ReadSize(const JsonView& size, Fit number, Preparation& made) {
          Shown(size.json()));
   }
   if (!shortest && !longest) {
-    made.size = Both(size);
+    made.size = ReadSides(size);
     return;
   }
   made.fit = shortest ? Fit::kShortest : Fit::kLongest;
-  const uint32_t side = size[shortest ? "shortest_edge" : "longest_edge"].Number(kSides);
+  const uint32_t side = size[shortest ? "shortest_edge" : "longest_edge"].Number(kImageSides);
   made.size = {side, side};
-  if (shortest && longest) made.most = size["longest_edge"].Number(kSides);
+  if (shortest && longest) made.most = size["longest_edge"].Number(kImageSides);
 }
 
 std::optional<Filter> ReadFilter(const JsonView& resample, Filter absent) {
@@ -107,15 +89,6 @@ std::optional<Filter> ReadFilter(const JsonView& resample, Filter absent) {
                                                 Filter::kBicubic, Filter::kBox,     Filter::kHamming};
   if (resample.IsNull()) return absent;
   return kFilters[resample.Number({0, 5})];
-}
-
-std::vector<float> ReadChannels(const JsonView& value, const std::vector<float>& absent, RealRange range) {
-  if (value.IsNull()) return absent;
-  if (value.json().is_number()) return {static_cast<float>(value.Real(range))};
-  std::vector<float> numbers;
-  for (size_t i = 0; i < value.List().size(); ++i) numbers.push_back(static_cast<float>(value.At(i).Real(range)));
-  if (numbers.size() != 1 && numbers.size() != 3) Fail("{} must have 1 or 3 numbers", value.name());
-  return numbers;
 }
 
 // Below 384 a share of the picture is cut out, from there on it is stretched.
@@ -177,19 +150,19 @@ class ProcessorReader {
     const bool crops = Flag("do_center_crop", !processor_.crop.none());
     const JsonView crop = Key("crop_size");
     if (crops && name != "ConvNext") {
-      made.crop = crop.IsNull() ? processor_.crop : Both(crop);
+      made.crop = crop.IsNull() ? processor_.crop : ReadSides(crop);
       if (made.crop.none()) Fail("{}: crop_size is missing", file_.name);
     }
     const JsonView pad = Key("pad_size");
     // Without a size a single picture is padded to its own size.
     if (Flag("do_pad", name == "Sam") && (name == "Sam" || !pad.IsNull())) {
-      made.pad = pad.IsNull() ? Extent{1024, 1024} : Both(pad);
+      made.pad = pad.IsNull() ? Extent{1024, 1024} : ReadSides(pad);
     }
     const JsonView factor = Key("rescale_factor"), mean = Key("image_mean"), deviation = Key("image_std");
     if (Flag("do_rescale", true)) made.factor = factor.Real({}, 1.0 / 255);
     if (Flag("do_normalize", true)) {
-      made.mean = ReadChannels(mean, processor_.mean, {});
-      made.deviation = ReadChannels(deviation, processor_.deviation, {1e-6, 1e6});
+      made.mean = ReadColourNumbers(mean, processor_.mean, {});
+      made.deviation = ReadColourNumbers(deviation, processor_.deviation, {1e-6, 1e6});
     }
     made.blue_first = Flag("do_flip_channel_order", false);
     CheckRemaining(description);

@@ -3,6 +3,7 @@
 #include "tools/convert/published/timm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/convert/arch/image_settings.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/published/weight_files.h"
 #include "tools/image/preparation.h"
@@ -18,8 +20,7 @@ namespace fovea::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr WholeRange kSides = {1, 1 << 14};
+using Fit = Preparation::Fit;
 
 // Heads of the sizes, which no file states.
 constexpr std::pair<const char*, uint32_t> kHeads[] = {
@@ -113,7 +114,7 @@ class Timm {
   Extent Size() const {
     const JsonView size = Setting("input_size");
     if (size.IsNull()) return {224, 224};
-    return {size.At(1).Number(kSides), size.At(2).Number(kSides)};
+    return {size.At(1).Number(kImageSides), size.At(2).Number(kImageSides)};
   }
 
   Json VitConfig(const Weights& weights) const {
@@ -204,18 +205,11 @@ class Timm {
     }
   }
 
-  std::vector<float> Channels(const char* key, std::vector<float> absent) const {
-    const JsonView list = Setting(key);
-    if (list.IsNull()) return absent;
-    std::vector<float> numbers;
-    for (size_t i = 0; i < list.List().size(); ++i) {
-      numbers.push_back(static_cast<float>(list.At(i).Real({-1e6, 1e6})));
-    }
-    if (numbers.size() != 1 && numbers.size() != 3) Fail("{} must have 1 or 3 numbers", list.name());
-    return numbers;
+  std::vector<float> Colours(const char* key, const ColourNumbers& absent) const {
+    return ReadColourNumbers(Setting(key), absent, {-1e6, 1e6});
   }
 
-  // The shorter side is resized to the model's size divided by crop_pct, then the centre is cut out.
+  // The picture is resized to the model's size divided by crop_pct, then the centre is cut out.
   Preparation ReadPreparation() const {
     Preparation made;
     const Extent size = Size();
@@ -224,14 +218,8 @@ class Timm {
     const std::string interpolation = Setting("interpolation").Text("bicubic");
     const auto scaled = [&](uint32_t side) { return static_cast<uint32_t>(side / share); };
     made.size = {scaled(size.height), scaled(size.width)};
-    if (std::max(made.size.height, made.size.width) > kSides.most) Fail("{}: crop_pct {} is too small", path_, share);
-    if (mode == "squash") {
-      made.fit = Preparation::Fit::kStretch;
-    } else if (mode == "center" && size.height == size.width) {
-      made.fit = Preparation::Fit::kShortest;
-    } else {
-      Fail("{}: crop_mode {} for {}x{} is not supported", path_, mode, size.height, size.width);
-    }
+    if (std::max(made.size.height, made.size.width) > kImageSides.most)
+      Fail("{}: crop_pct {} is too small", path_, share);
     static const std::pair<const char*, std::optional<Filter>> kFilters[] = {
         {"bicubic", Filter::kBicubic}, {"bilinear", Filter::kBilinear}, {"box", Filter::kBox},
         {"hamming", Filter::kHamming}, {"lanczos", Filter::kLanczos},   {"nearest", std::nullopt}};
@@ -239,11 +227,24 @@ class Timm {
     const auto filter = std::find_if(std::begin(kFilters), std::end(kFilters), same);
     if (filter == std::end(kFilters)) Fail("{}: interpolation {} is not supported", path_, interpolation);
     made.filter = filter->second;
+    made.mean = Colours("mean", kImagenetMean);
+    made.deviation = Colours("std", kImagenetDeviation);
+    if (mode == "squash") {
+      made.fit = Fit::kStretch;
+    } else if (mode == "border") {
+      made.fit = Fit::kContain;
+      for (const float mean : made.mean) made.fill.push_back(std::nearbyint(255 * mean));
+    } else if (mode == "center" && made.size.height == made.size.width) {
+      made.fit = Fit::kShortest;
+    } else if (mode == "center") {
+      made.fit = Fit::kCover;
+      made.filter = Filter::kBilinear;  // the original ignores interpolation here
+    } else {
+      Fail("{}: crop_mode {} is unknown; center, border and squash are known", path_, mode);
+    }
     made.even_crop = true;
     made.crop = size;
     made.factor = 1.0 / 255;
-    made.mean = Channels("mean", {0.485f, 0.456f, 0.406f});
-    made.deviation = Channels("std", {0.229f, 0.224f, 0.225f});
     for (const float deviation : made.deviation) {
       if (!(deviation > 0)) Fail("{}: std must be above 0", path_);
     }
