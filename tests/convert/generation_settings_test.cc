@@ -236,6 +236,13 @@ TEST_F(GenerationSettings, OfSpeechAreNamedWhereTablesAreMissing) {
   EXPECT_EQ(Entry(german, "transcribe.default_task"), "translate");
   EXPECT_EQ(Warnings(german), "");
   EXPECT_TRUE(Has(Warnings(With("{\"language\": \"hindi\", " + tables + "}")), "language \"hindi\" is not a name"));
+  // English names, as the original takes them.
+  for (const char* name : {"german", "German", "DE"}) {
+    const Description named =
+        With(fmt::format(R"({{"is_multilingual": true, "language": "{}", )", name) + tables + "}");
+    EXPECT_EQ(Entry(named, "transcribe.default_language"), "de") << name;
+    EXPECT_EQ(Warnings(named), "") << name;
+  }
   // The task alone is forced, the language found.
   const Description forced =
       With("{\"is_multilingual\": true, \"forced_decoder_ids\": [[1, null], [2, 33]], " + tables + "}");

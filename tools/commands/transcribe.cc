@@ -291,7 +291,8 @@ void AddTranscribe(Command app, Console* console) {
       .Excludes(sounds);
   input
       .Add("--language", &arguments->task.language,
-           "Language of the speech, by the model's name for it: en, de, ...; default: detected by the model")
+           "Language of the speech, by its code in the model or its English name: de, german, ...;\n"
+           "default: detected by the model")
       .Placeholder("NAME");
   input.Add("--task", &arguments->task.task, "transcribe, or translate into English")
       .OneOf({"transcribe", "translate"});

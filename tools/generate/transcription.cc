@@ -8,6 +8,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
 #include "tools/generate/defaults.h"
+#include "tools/text/speech_languages.h"
 
 namespace fovea::tools {
 namespace {
@@ -27,10 +28,12 @@ Named NamedTokens(const Model& model, const std::string& beginning) {
   return named;
 }
 
-int32_t TokenOf(const Model& model, const char* kind, const Named& named, const std::string& name) {
+// `code`: the name that the table has if it does not have this one; may be empty.
+int32_t TokenOf(const Model& model, const char* kind, const Named& named, const std::string& name,
+                const std::string& code = "") {
   std::string names;
   for (const auto& [one, token] : named) {
-    if (one == name) return token;
+    if (one == name || (!code.empty() && one == code)) return token;
     names += (names.empty() ? "" : ", ") + one;
   }
   Fail("{}: has no {} '{}'; available: {}", model.name(), kind, name, names.empty() ? "none" : names);
@@ -67,7 +70,8 @@ SpeechPrompts::SpeechPrompts(const Model& model, const SpeechTask& given, bool t
   if (!told) rest_ = MetadataTokens(model, "transcribe.prompt");
   if (rest_.empty()) {
     needs_language_ = task.language.empty() && !languages_.empty();
-    if (!task.language.empty()) language_ = {TokenOf(model, "language", languages_, task.language)};
+    if (!task.language.empty())
+      language_ = {TokenOf(model, "language", languages_, task.language, LanguageCodeOf(task.language))};
     const Named tasks = NamedTokens(model, "transcribe.task.");
     const std::string name = task.task.empty() ? "transcribe" : task.task;
     // A model without tasks transcribes.

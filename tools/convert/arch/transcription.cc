@@ -3,6 +3,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/arch/decoder.h"
+#include "tools/text/speech_languages.h"
 
 namespace fovea::tools {
 namespace {
@@ -122,9 +123,12 @@ class SpeechChoice {
     const JsonView file(config_.own(), "generation_config.json");
     if (!file.json().is_object() || file[key].IsNull()) return false;
     const JsonView value = file[key];
-    const std::string name = Bare(value.Text());
-    const std::string entry = std::string("transcribe.") + key + "." + name;
-    if (!tokens.IsNull() && description_.metadata_index.count(entry) != 0) {
+    std::string name = Bare(value.Text());
+    const std::string beginning = std::string("transcribe.") + key + ".";
+    const auto known = [&] { return description_.metadata_index.count(beginning + name) != 0; };
+    // A language may have its English name.
+    if (!known() && key == std::string("language")) name = LanguageCodeOf(name);
+    if (!tokens.IsNull() && known()) {
       SetForced(key, name);
       return true;
     }

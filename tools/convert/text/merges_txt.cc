@@ -5,6 +5,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/convert/text/readers.h"
+#include "tools/text/speech_languages.h"
 
 namespace fovea::tools {
 namespace {
@@ -138,7 +139,9 @@ Json FileOf(Kind kind, const JsonView& config) {
 std::string WhisperPrefix(const JsonView& config) {
   std::string prefix = "<|startoftranscript|> ";
   for (const char* key : {"language", "task"}) {
-    const std::string value = config[key].Text("");
+    std::string value = config[key].Text("");
+    const std::string code = key == std::string("language") ? LanguageCodeOf(value) : "";
+    if (!code.empty()) value = code;
     if (!value.empty()) prefix += "<|" + value + "|> ";
   }
   return prefix + (config["predict_timestamps"].Flag(false) ? "" : "<|notimestamps|> ");
