@@ -3,11 +3,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include <iostream>
-#include <iterator>
-
 #include "tools/base/fail.h"
-#include "tools/base/mapped_file.h"
+#include "tools/base/input_file.h"
 #include "tools/commands/commands.h"
 
 namespace fovea::tools {
@@ -48,8 +45,10 @@ ChatInputs ChatArguments::Inputs() const {
 }
 
 std::vector<ChatMessage> ChatArguments::Messages() const {
-  if (messages == "-") return MessagesIn({std::istreambuf_iterator<char>(std::cin), {}}, "standard input");
-  return messages.empty() ? std::vector<ChatMessage>() : MessagesIn(ReadFile(messages), messages);
+  if (messages.empty()) return {};
+  const InputFile file(messages);
+  return MessagesIn({reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())},
+                    messages == "-" ? "standard input" : messages);
 }
 
 }  // namespace fovea::tools

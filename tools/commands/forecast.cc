@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
+#include "tools/base/input_file.h"
 #include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
@@ -27,11 +26,10 @@ struct Arguments {
   bool json = false;
 };
 
-std::vector<float> ReadFile(const std::string& path) {
-  if (path == "-") return ReadSeries(std::cin, "standard input");
-  std::ifstream stream(path);
-  if (!stream) Fail("{}: cannot be read", path);
-  return ReadSeries(stream, path);
+std::vector<float> SeriesIn(const std::string& path) {
+  const InputFile file(path);
+  return ReadSeries({reinterpret_cast<const char*>(file.data()), static_cast<size_t>(file.size())},
+                    path == "-" ? "standard input" : path);
 }
 
 struct Step {
@@ -87,7 +85,7 @@ void Run(const Arguments& arguments, Console* console) {
   OrderedJson list = OrderedJson::array();
   for (const std::string& file : arguments.files) {
     if (Interrupt::Happened()) break;
-    const Forecast forecast = ForecastSeries(model, bins, ReadFile(file), request);
+    const Forecast forecast = ForecastSeries(model, bins, SeriesIn(file), request);
     const std::vector<Step> steps = StepsOf(forecast, arguments.quantiles);
     if (forecast.dropped != 0) {
       console->err << fmt::format("fovea: {}: the first {} numbers are dropped: the model reads {}\n", file,

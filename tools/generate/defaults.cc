@@ -23,17 +23,11 @@ class Reader {
   Reader(const Model& model, const std::string& task) : model_(model), task_(task) {}
 
   uint32_t Number(const std::string& key, WholeRange range = {0, INT32_MAX}, uint32_t absent = 0) const {
-    const std::string name = KeyFor(key), text = MetadataOr(model_, name, "");
-    return text.empty() ? absent : static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model_, name), range));
+    return MetadataNumber(model_, KeyFor(key), range, absent);
   }
 
-  float Real(const std::string& key, const char* absent) const {
-    const std::string text = MetadataOr(model_, KeyFor(key), absent);
-    char* end = nullptr;
-    const float number = strtof(text.c_str(), &end);
-    if (text.empty() || *end != '\0' || !isfinite(number))
-      Fail("{}: {} \"{}\" is not a number", model_.name(), key, text);
-    return number;
+  float Real(const std::string& key, double absent) const {
+    return static_cast<float>(MetadataReal(model_, KeyFor(key), {}, absent));
   }
 
   std::vector<std::string> Strings(const std::string& key) const {
@@ -56,7 +50,7 @@ class Reader {
     fovea_beams beams = Sized<fovea_beams>();
     beams.width = Number("generate.beams", {1, 256}, 1);
     if (beams.width == 1) return std::nullopt;
-    beams.length_penalty = Real("generate.length_penalty", "1");
+    beams.length_penalty = Real("generate.length_penalty", 1);
     const std::string stop = MetadataOr(model_, KeyFor("generate.early_stopping"), "false");
     if (stop == "true") beams.stop = FOVEA_BEAMS_STOP_FIRST;
     if (stop == "never") beams.stop = FOVEA_BEAMS_STOP_NEVER;
@@ -92,6 +86,21 @@ std::string MetadataOr(const Model& model, const std::string& key, const std::st
 
 std::string MetadataName(const Model& model, const std::string& key) {
   return fmt::format("{}: metadata {}", model.name(), key);
+}
+
+uint32_t MetadataNumber(const Model& model, const std::string& key, WholeRange range, std::optional<uint32_t> absent) {
+  const std::string text = MetadataOr(model, key, "");
+  if (text.empty() && absent) return *absent;
+  return static_cast<uint32_t>(WholeNumberIn(text, MetadataName(model, key), range));
+}
+
+double MetadataReal(const Model& model, const std::string& key, RealRange range, std::optional<double> absent) {
+  const std::string text = MetadataOr(model, key, "");
+  if (text.empty() && absent) return *absent;
+  char* end = nullptr;
+  const double number = strtod(text.c_str(), &end);
+  const bool whole = !text.empty() && *end == '\0' && isfinite(number);
+  return RealNumber(whole ? Json(number) : Json(text), MetadataName(model, key), range);
 }
 
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key) {
@@ -143,7 +152,7 @@ GenerationDefaults DefaultsOf(const Model& model, const std::string& task) {
   defaults.max_length = reader.Number("generate.max_length");
   defaults.min_tokens = reader.Number("generate.min_tokens");
   defaults.min_length = reader.Number("generate.min_length");
-  defaults.repetition_penalty = reader.Real("generate.repetition_penalty", "0");
+  defaults.repetition_penalty = reader.Real("generate.repetition_penalty", 0);
   defaults.stop_strings = reader.Strings("generate.stop_strings");
   defaults.no_repeat_ngram = reader.Number("generate.no_repeat_ngram");
   defaults.no_repeat_source_ngram = reader.Number("generate.no_repeat_source_ngram");

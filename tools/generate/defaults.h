@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fovea/generate.h"
+#include "tools/base/json.h"
 #include "tools/model/model.h"
 
 namespace fovea::tools {
@@ -17,6 +18,11 @@ std::string MetadataOr(const Model& model, const std::string& key, const std::st
 std::string MetadataName(const Model& model, const std::string& key);
 // Entries whose keys begin with `beginning`: the rest of the key, and the value.
 std::vector<std::pair<std::string, std::string>> MetadataAfter(const Model& model, const std::string& beginning);
+// A number of an entry; fails with the entry's name, and without `absent` if there is no such entry.
+uint32_t MetadataNumber(const Model& model, const std::string& key, WholeRange range,
+                        std::optional<uint32_t> absent = std::nullopt);
+double MetadataReal(const Model& model, const std::string& key, RealRange range,
+                    std::optional<double> absent = std::nullopt);
 // Token ids separated by spaces; none if the key is absent.
 std::vector<int32_t> MetadataTokens(const Model& model, const std::string& key);
 // Several sequences of ids, separated by commas.

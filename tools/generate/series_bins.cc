@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "tools/base/fail.h"
 #include "tools/generate/defaults.h"
@@ -15,23 +14,6 @@ namespace {
 constexpr uint32_t kMostTokens = 1 << 20, kMostContext = 1 << 20;
 constexpr float kOutermost = 1e20f;  // as in the original
 
-double RealOf(const Model& model, const char* key, double least, double most, const char* absent = nullptr) {
-  const std::string text = MetadataOr(model, key, absent == nullptr ? "" : absent);
-  char* end = nullptr;
-  const double value = strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value >= least && value <= most)) {
-    Fail("{} '{}' must be a number from {} to {}; convert the model again", MetadataName(model, key), text, least,
-         most);
-  }
-  return value;
-}
-
-uint32_t CountOf(const Model& model, const char* key, uint32_t least, uint32_t most, const char* absent = nullptr) {
-  const double value = RealOf(model, key, least, most, absent);
-  if (value != std::floor(value)) Fail("{} {} must be a whole number", MetadataName(model, key), value);
-  return static_cast<uint32_t>(value);
-}
-
 }  // namespace
 
 bool SeriesBins::Fits(const Model& model) { return !MetadataOr(model, "series.tokens", "").empty(); }
@@ -40,16 +22,16 @@ SeriesBins::SeriesBins(const Model& model) {
   if (!Fits(model)) {
     Fail("{}: reads no series of numbers; fovea forecast is for models that do (chronos-t5)", model.name());
   }
-  tokens_ = CountOf(model, "series.tokens", 4, kMostTokens);
-  special_ = CountOf(model, "series.special_tokens", 0, tokens_ - 3);
-  context_ = CountOf(model, "series.context", 1, kMostContext);
-  steps_ = CountOf(model, "series.steps", 1, kMostContext, "64");
-  samples_ = CountOf(model, "series.samples", 1, 1 << 16, "20");
-  temperature_ = static_cast<float>(RealOf(model, "series.temperature", 0, 1e6, "1"));
-  top_k_ = CountOf(model, "series.top_k", 0, kMostTokens, "50");
-  top_p_ = static_cast<float>(RealOf(model, "series.top_p", 0, 1, "1"));
-  end_ = static_cast<int32_t>(RealOf(model, "series.end", -1, tokens_ - 1, "-1"));
-  Fill(RealOf(model, "series.low", -1e6, 1e6), RealOf(model, "series.high", -1e6, 1e6));
+  tokens_ = MetadataNumber(model, "series.tokens", {4, kMostTokens});
+  special_ = MetadataNumber(model, "series.special_tokens", {0, tokens_ - 3});
+  context_ = MetadataNumber(model, "series.context", {1, kMostContext});
+  steps_ = MetadataNumber(model, "series.steps", {1, kMostContext}, 64);
+  samples_ = MetadataNumber(model, "series.samples", {1, 1 << 16}, 20);
+  temperature_ = static_cast<float>(MetadataReal(model, "series.temperature", {0, 1e6}, 1));
+  top_k_ = MetadataNumber(model, "series.top_k", {0, kMostTokens}, 50);
+  top_p_ = static_cast<float>(MetadataReal(model, "series.top_p", {0, 1}, 1));
+  end_ = static_cast<int32_t>(MetadataReal(model, "series.end", {-1, static_cast<double>(tokens_ - 1)}, -1));
+  Fill(MetadataReal(model, "series.low", {-1e6, 1e6}), MetadataReal(model, "series.high", {-1e6, 1e6}));
 }
 
 SeriesBins::SeriesBins(double low, double high, uint32_t tokens, uint32_t special, uint32_t context, int32_t end)
@@ -103,13 +85,12 @@ float SeriesBins::ValueOf(int32_t token) const {
   return centers_[static_cast<size_t>(std::clamp<int64_t>(bin, 0, static_cast<int64_t>(centers_.size()) - 1))];
 }
 
-std::vector<float> ReadSeries(std::istream& stream, const std::string& name) {
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+std::vector<float> ReadSeries(std::string_view text, const std::string& name) {
   std::vector<float> series;
   static constexpr char kBetween[] = " \t\r\n,;";
-  for (size_t at = text.find_first_not_of(kBetween); at != std::string::npos;) {
+  for (size_t at = text.find_first_not_of(kBetween); at != std::string_view::npos;) {
     const size_t after = std::min(text.find_first_of(kBetween, at), text.size());
-    const std::string word = text.substr(at, after - at);
+    const std::string word(text.substr(at, after - at));
     char* end = nullptr;
     const float value = word == "null" ? NAN : strtof(word.c_str(), &end);
     if (end != nullptr && *end != '\0') {

@@ -5,8 +5,8 @@
 #define FOVEA_TOOLS_GENERATE_SERIES_BINS_H_
 
 #include <cstdint>
-#include <istream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/model/model.h"
@@ -53,7 +53,7 @@ class SeriesBins {
 
 // Numbers separated by spaces, commas, semicolons or ends of lines; "nan" and "null" are missing ones. Fails with
 // `name` and the word that is no number, or if there is none.
-std::vector<float> ReadSeries(std::istream& stream, const std::string& name);
+std::vector<float> ReadSeries(std::string_view text, const std::string& name);
 
 }  // namespace fovea::tools
 
