@@ -18,6 +18,9 @@ using Files = std::map<std::string, std::string>;
 Files FilesOf(const uint8_t* data, size_t size);
 std::vector<uint8_t> Joined(uint64_t seed, const Files& files);
 
+// Models with an adapter beside them, and models whose weights are quantized in each of the published ways.
+std::vector<Files> AdaptedModels();
+
 // Mutates one of the files: JSON and the headers of safetensors by their structure, GGUF by its numbers and lengths,
 // anything else by lines and bytes.
 void MutateFiles(Files& files, Random& random);

@@ -67,6 +67,7 @@ tools::ConvertOptions OptionsOf(const Files& files, const fs::path& folder, Rand
   if (random.OneIn(8)) options.pack = {"host"};
   options.compare = random.OneIn(8) ? tools::Comparison::kQuick : tools::Comparison::kNone;
   if (described || single) return options;
+  if (files.count("adapter_config.json") != 0) options.adapter = folder.string();
   if (random.OneIn(8)) options.task = "encoder";
   if (random.OneIn(16)) options.image_sizes = {"16x24"};
   return options;
@@ -189,6 +190,7 @@ std::vector<Input> Seeds() {
   merges["merges.txt"] = "#version: 0.2\nh i\n";
   merges["tokenizer_config.json"] = R"({"tokenizer_class": "GPT2Tokenizer"})";
   seeds.push_back(Joined(0, merges));
+  for (const Files& model : AdaptedModels()) seeds.push_back(Joined(0, model));
   // Files of one piece.
   test::GgufWriter llama = test::GgufOfDirectory(test::InData("hf/llama"), "llama", 2);
   test::AddBytePairs(test::InData("tokenizers/bpe-gpt2/tokenizer.json"), "gpt-2", &llama);
