@@ -248,14 +248,13 @@ TEST_F(SentenceModules, ReadCustomNamesByTheirLastPart) {
 }
 
 TEST_F(SentenceModules, PromptsAndSimilarityAreMetadata) {
-  OneModule(kModels + "Pooling", {{"pooling_mode", "mean"}, {"include_prompt", false}});
+  OneModule(kModels + "Pooling", {{"pooling_mode", "mean"}});
   Write("config_sentence_transformers.json", R"({"prompts": {"query": "Q:\n", "document": ""},
       "default_prompt_name": "query", "similarity_fn_name": "dot_product", "__version__": {"pytorch": "2"}})");
   EXPECT_EQ(Metadata("prompt.query"), "Q:\n");
   EXPECT_EQ(Metadata("prompt.document"), "");
   EXPECT_EQ(Metadata("default_prompt"), "query");
   EXPECT_EQ(Metadata("similarity"), "dot");
-  EXPECT_EQ(Metadata("prompt_is_pooled"), "false");
   const std::vector<std::string> prompts = Found(Topic::kPrompts);
   ASSERT_EQ(prompts.size(), 2u);
   EXPECT_EQ(prompts[0], "query: \"Q:\\n\" (--prompt-name)");
@@ -263,16 +262,30 @@ TEST_F(SentenceModules, PromptsAndSimilarityAreMetadata) {
   Write("config_sentence_transformers.json",
         R"({"prompts": {"a": "A"}, "default_prompt_name": "b", "similarity_fn_name": "angle"})");
   const std::vector<std::string> warnings = Describe(Options()).warnings;
-  ASSERT_EQ(warnings.size(), 3u);
-  EXPECT_NE(warnings[0].find("include_prompt false is not followed"), std::string::npos) << warnings[0];
-  EXPECT_NE(warnings[1].find("default_prompt_name b is not one of prompts"), std::string::npos) << warnings[1];
-  EXPECT_NE(warnings[2].find("similarity_fn_name \"angle\" is unknown"), std::string::npos) << warnings[2];
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("default_prompt_name b is not one of prompts"), std::string::npos) << warnings[0];
+  EXPECT_NE(warnings[1].find("similarity_fn_name \"angle\" is unknown"), std::string::npos) << warnings[1];
   EXPECT_EQ(Metadata("default_prompt"), "");
   for (const char* damaged :
        {R"({"prompts": 7})", R"({"prompts": {"a": 1}})", R"([])", R"({"prompts": {"a\u0000": "b"}})"}) {
     Write("config_sentence_transformers.json", damaged);
     EXPECT_NE(Refusal(), "") << damaged;
   }
+}
+
+// No program finds such a prompt, so none applies it as if its tokens counted.
+TEST_F(SentenceModules, PromptsThatAreNotPooledAreApart) {
+  OneModule(kModels + "Pooling", {{"pooling_mode", "mean"}, {"include_prompt", false}});
+  Write("config_sentence_transformers.json", R"({"prompts": {"query": "Q: "}, "default_prompt_name": "query"})");
+  EXPECT_EQ(Metadata("prompt_is_pooled"), "false");
+  EXPECT_EQ(Metadata("prompt.query"), "");
+  EXPECT_EQ(Metadata("unpooled_prompt.query"), "Q: ");
+  EXPECT_EQ(Metadata("default_prompt"), "query");
+  EXPECT_EQ(Found(Topic::kPrompts), (std::vector<std::string>{"query: \"Q: \" (refused, see below)",
+                                                              "query is the default: texts need --prompt-name none"}));
+  const std::vector<std::string> warnings = Describe(Options()).warnings;
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("include_prompt false is not supported"), std::string::npos) << warnings[0];
 }
 
 TEST_F(SentenceModules, LimitsSayWhichFileIsFollowed) {

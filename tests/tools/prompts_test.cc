@@ -108,6 +108,24 @@ TEST_F(Prompts, AreInFrontOfTexts) {
             std::string::npos);
 }
 
+// include_prompt false: an embedding of the text's tokens alone, which is refused for prompts.
+TEST_F(Prompts, ThatDoNotCountAreRefused) {
+  const Directory directory("unpooled");
+  directory.Golden("bert");
+  directory.Write("modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                                      {"path": "1", "type": "sentence_transformers.models.Pooling"}])");
+  directory.Write("1/config.json", R"({"pooling_mode_mean_tokens": true, "include_prompt": false})");
+  directory.Write("config_sentence_transformers.json",
+                  R"({"prompts": {"query": "query "}, "default_prompt_name": "query"})");
+  const std::string blob = directory.Convert();
+  const std::string error = FoveaError({"run", blob, "--text", "cat"});
+  EXPECT_NE(error.find("prompt query: the original leaves its tokens out of the embedding"), std::string::npos)
+      << error;
+  EXPECT_EQ(FoveaError({"similarity", blob, "--text", "cat", "--text", "soup", "--prompt-name", "query"}), error);
+  const CommandResult plain = Fovea({"run", blob, "--text", "cat", "--prompt-name", "none"});
+  EXPECT_EQ(plain.status, 0) << plain.err;
+}
+
 TEST_F(Prompts, SimilarityIsTheModelsOwn) {
   const auto [ax, ay] = Mean({3, 1});
   const auto [bx, by] = Mean({3, 2});

@@ -56,7 +56,7 @@ Option AddPromptName(Command command, std::string* name) {
   return command.Under(Heading::kInput)
       .Add("--prompt-name", name,
            "For embeddings: put this prompt of the model in front of each text; default: the model's\n"
-           "default prompt, if it has one (fovea inspect lists prompts)")
+           "default prompt, if it has one (fovea inspect lists prompts); none: no prompt")
       .Placeholder("NAME");
 }
 

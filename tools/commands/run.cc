@@ -116,7 +116,7 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   const bool embeds = how.sparse || TaskOf(model, program) == OutputTask::kEmbedding;
   if (!embeds && !arguments.prompt_name.empty()) Fail("{}: makes no embeddings; leave out --prompt-name", model.name());
   const Prompt prompt = embeds ? ChoosePrompt(model, arguments.prompt_name) : Prompt();
-  PrintPrompt(NoteOf(model, prompt), console->err);
+  PrintPrompt(NoteOf(prompt), console->err);
   const std::vector<std::string> texts = arguments.text.All();
   const TextRun run = RunTexts(model, tokenizer, program, prompt.Before(texts), options);
   PrintTruncations(Truncations(run.tokens), console->err);

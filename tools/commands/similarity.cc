@@ -118,7 +118,7 @@ void Similarity(const Arguments& arguments, Console* console) {
   if (!arguments.prompts.empty() && !arguments.prompt_name.empty())
     Fail("--prompt and --prompt-name cannot be combined; leave one of them out");
   const bool prompted = arguments.prompts.empty() && !prompt.text.empty();
-  if (prompted) PrintPrompt(NoteOf(model, prompt), console->err);
+  if (prompted) PrintPrompt(NoteOf(prompt), console->err);
   Directions said, shown;
   if (!texts.empty()) {
     const std::string program = pictures.empty() ? arguments.program : "";

@@ -121,7 +121,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
   told["models"] = AboutBlobs(models);
   for (size_t i = 0; i < models.size() && done != 0; ++i) {
     told["models"][i].update(contenders[i].judge->Json());
-    const std::string prompt = NoteOf(*models[i], contenders[i].runner->prompt());
+    const std::string prompt = NoteOf(contenders[i].runner->prompt());
     if (!prompt.empty()) told["models"][i]["prompt"] = prompt;
     const Truncations& cuts = contenders[i].runner->cuts();
     if (cuts.any()) told["models"][i]["cut"] = cuts.Json();

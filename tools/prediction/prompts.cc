@@ -9,7 +9,7 @@
 namespace fovea::tools {
 namespace {
 
-constexpr char kPrefix[] = "prompt.";
+constexpr char kPrefix[] = "prompt.", kNoPrompt[] = "none";
 
 }  // namespace
 
@@ -39,22 +39,24 @@ Prompt ChoosePrompt(const Model& model, const std::string& name) {
     Check(status, error, model.name());
     return {chosen, text};
   }
-  std::string known;
-  for (const Prompt& prompt : PromptsOf(model)) known += (known.empty() ? "" : ", ") + prompt.name;
+  if (name == kNoPrompt) return {};
   const char* standard = model.Metadata("default_prompt");
   const std::string wanted = !name.empty() ? name : standard == nullptr ? "" : standard;
+  if (model.Metadata("unpooled_prompt." + wanted) != nullptr) {
+    Fail(
+        "{}: prompt {}: the original leaves its tokens out of the embedding (include_prompt false), which is not "
+        "supported; --prompt-name {} puts none in front of a text",
+        model.name(), wanted, kNoPrompt);
+  }
+  std::string known;
+  for (const Prompt& prompt : PromptsOf(model)) known += (known.empty() ? "" : ", ") + prompt.name;
   if (known.empty()) Fail("{}: has no prompts; leave out --prompt-name", model.name());
   Fail("{}: has no prompt '{}'; its prompts are: {}", model.name(), wanted, known);
 }
 
-std::string NoteOf(const Model& model, const Prompt& prompt) {
+std::string NoteOf(const Prompt& prompt) {
   if (prompt.text.empty()) return "";
-  std::string note = fmt::format("prompt {} is in front of each text: '{}'", prompt.name, prompt.text);
-  const char* pooled = model.Metadata("prompt_is_pooled");
-  if (pooled != nullptr && std::string(pooled) == "false") {
-    note += "; its tokens count in the embedding, from which the original leaves them out (include_prompt false)";
-  }
-  return note;
+  return fmt::format("prompt {} is in front of each text: '{}'", prompt.name, prompt.text);
 }
 
 void PrintPrompt(const std::string& note, std::ostream& err) {

@@ -22,12 +22,13 @@ struct Prompt {
 // All prompts, by metadata prompt.<name>.
 std::vector<Prompt> PromptsOf(const Model& model);
 
-// The prompt of this name; fails with the list if there is no such one. An empty name: the model's default (metadata
-// default_prompt), which may be none.
+// The prompt of this name; fails with the list if there is no such one, and if the original leaves the prompt's tokens
+// out of the embedding. An empty name: the model's default (metadata default_prompt), which may be none; "none": none,
+// unless the model has a prompt of that name.
 Prompt ChoosePrompt(const Model& model, const std::string& name);
 
 // For stderr: which prompt is in front of each text. Empty if there is none.
-std::string NoteOf(const Model& model, const Prompt& prompt);
+std::string NoteOf(const Prompt& prompt);
 // Prints it as one line, if there is one.
 void PrintPrompt(const std::string& note, std::ostream& err);
 

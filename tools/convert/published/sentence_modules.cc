@@ -104,8 +104,8 @@ void ModuleChain::Pooling(const std::string& directory) {
   if (config.Flag("include_prompt", true)) return;
   description_.SetMetadata("prompt_is_pooled", "false");
   description_.warnings.push_back(
-      fmt::format("{}: include_prompt false is not followed: the tokens of a prompt count in the embedding, and the "
-                  "original leaves them out; embeddings of texts without a prompt are the same",
+      fmt::format("{}: include_prompt false is not supported: the original leaves the tokens of a prompt out of the "
+                  "embedding, so prompts are refused; embeddings of texts without a prompt are right",
                   (fs::path(directory) / "config.json").string()));
 }
 

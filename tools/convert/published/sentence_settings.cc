@@ -42,14 +42,17 @@ uint32_t PositionsOf(const Description& description) {
 
 void AddPrompts(const JsonView& config, Description& description) {
   const JsonView prompts = config["prompts"];
+  // Programs know only prompts that count in the embedding, and refuse the name of another one.
+  const bool pooled = description.metadata_index.count("prompt_is_pooled") == 0;
   if (!prompts.IsNull()) {
     for (const auto& item : prompts.Object().items()) {
       const std::string& name = item.key();
       if (name.find('\0') != std::string::npos) Fail("{}: the name of a prompt holds a zero byte", prompts.name());
       const std::string prompt = prompts[name.c_str()].Text("");
       if (name.empty() || prompt.empty()) continue;  // an empty prompt adds nothing
-      description.SetMetadata("prompt." + name, prompt);
-      description.findings.push_back({Topic::kPrompts, fmt::format("{}: {} (--prompt-name)", name, Quoted(prompt))});
+      description.SetMetadata((pooled ? "prompt." : "unpooled_prompt.") + name, prompt);
+      description.findings.push_back({Topic::kPrompts, fmt::format("{}: {} ({})", name, Quoted(prompt),
+                                                                   pooled ? "--prompt-name" : "refused, see below")});
     }
   }
   const std::string standard = config["default_prompt_name"].Text("");
@@ -64,8 +67,9 @@ void AddPrompts(const JsonView& config, Description& description) {
   const bool empty = prompts[standard.c_str()].Text("").empty();
   if (!empty) description.SetMetadata("default_prompt", standard);
   description.findings.push_back({Topic::kPrompts, fmt::format("{} is the default: {}", standard,
-                                                               empty ? "it is empty, so texts are read as they are"
-                                                                     : "it is put in front of each text")});
+                                                               empty    ? "it is empty, so texts are read as they are"
+                                                               : pooled ? "it is put in front of each text"
+                                                                        : "texts need --prompt-name none")});
 }
 
 void AddSimilarity(const JsonView& config, Description& description) {
