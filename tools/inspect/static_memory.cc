@@ -3,24 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "fovea/text.h"
 #include "fovea/version.h"
+#include "tools/inspect/embedded_blob.h"
 #include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {
-
-// "models/my-model.fovea" -> "my_model"
-std::string Identifier(const std::string& path) {
-  std::string name = std::filesystem::path(path).stem().string();
-  for (char& c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!letter) c = '_';
-  }
-  return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "model_" + name : name;
-}
 
 std::string Upper(std::string name) {
   for (char& c : name) {
@@ -83,13 +72,8 @@ std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSessio
                                uint64_t generator_bytes) {
   const std::string name = Identifier(model.name()), upper = Upper(name);
   std::string text = Comment(model, name, sessions);
-  text += fmt::format(
-      "#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n"
-      "#ifndef FOVEA_ALIGN64\n"
-      "#if defined(__GNUC__)\n#define FOVEA_ALIGN64 __attribute__((aligned(64)))\n"
-      "#elif defined(_MSC_VER)\n#define FOVEA_ALIGN64 __declspec(align(64))\n"
-      "#else\n#define FOVEA_ALIGN64 _Alignas(64)\n#endif\n#endif\n\n",
-      upper);
+  text +=
+      fmt::format("#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n{1}\n", upper, kAlignMacro);
   std::vector<std::pair<std::string, uint64_t>> blocks = {{"model", model.memory_bytes()}};
   for (const auto& [session_name, session] : sessions) {
     const std::string part = session_name.empty() ? "" : session_name + "_";
