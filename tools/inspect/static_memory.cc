@@ -2,6 +2,7 @@
 #include "tools/inspect/static_memory.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include "fovea/text.h"
 #include "fovea/version.h"
@@ -40,8 +41,8 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
   std::string text = fmt::format(
       "/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n"
-      " * For a library with backend {}.\n",
-      name, fovea_version(), 8 * sizeof(void*), model.Info().backend);
+      " * Exact for backend {}, which the model's options must name ({}_BACKEND). Smaller pointers need less.\n",
+      name, fovea_version(), 8 * sizeof(void*), model.Info().backend, Upper(name));
   for (const auto& [session_name, session] : sessions) {
     text += fmt::format(" * {}: workers {}, tiles of {} rows. Maximum rows bound at a time:\n",
                         session_name.empty() ? "session" : session_name, session->request().workers,
@@ -56,6 +57,10 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
     }
   }
   return text + " * Include it in one source file; the blob must be aligned to 64 bytes. */\n";
+}
+
+uint32_t BackendOf(const Model& model) {
+  return strcmp(model.Info().backend, "highway") == 0 ? FOVEA_BACKEND_HIGHWAY : FOVEA_BACKEND_XNNPACK;
 }
 
 uint64_t TextBytes(const Model& model, uint64_t longest_text) {
@@ -74,6 +79,7 @@ std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSessio
   std::string text = Comment(model, name, sessions);
   text +=
       fmt::format("#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n{1}\n", upper, kAlignMacro);
+  text += fmt::format("#define {}_BACKEND {}u\n", upper, BackendOf(model));
   std::vector<std::pair<std::string, uint64_t>> blocks = {{"model", model.memory_bytes()}};
   for (const auto& [session_name, session] : sessions) {
     const std::string part = session_name.empty() ? "" : session_name + "_";
