@@ -82,5 +82,8 @@ refused 'must end in .o, .h, .S or .c' model.fovea -o model.obj
 refused 'not a name in C' model.fovea -o model.o --symbol 1st
 refused 'are for .o' model.fovea -o model.c --machine arm
 refused 'not an object' model.fovea -o model.o --like model.fovea
+echo 'int mine;' >mine.h
+refused 'mine.h: not written by embed-blob' model.fovea -o mine.c
+grep -qx 'int mine;' mine.h
 printf 'damaged' | dd of=model.fovea bs=1 seek=70 conv=notrunc 2>/dev/null
 refused 'model.fovea' model.fovea -o model.o

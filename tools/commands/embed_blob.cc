@@ -29,6 +29,15 @@ void Write(const std::string& path, const std::string& text, Console* console) {
   console->out << fmt::format("{}: {} bytes\n", Printable(path), Grouped(text.size()));
 }
 
+// The header beside an object or source has a name that the caller did not give: a file of another origin is not
+// replaced.
+void WriteDeclaration(const std::string& path, const EmbeddedBlob& blob, Console* console) {
+  if (std::filesystem::exists(path) && ReadFile(path).rfind(kEmbeddedComment, 0) != 0) {
+    Fail("{}: not written by embed-blob, and would be replaced; choose another name for --out", path);
+  }
+  Write(path, EmbeddedDeclaration(blob), console);
+}
+
 ElfMachine MachineOf(const Arguments& arguments) {
   if (!arguments.like.empty()) return ElfMachineLike(arguments.like);
   return ElfMachineOf(arguments.machine.empty() ? HostMachine() : arguments.machine);
@@ -52,14 +61,11 @@ void EmbedBlob(const Arguments& arguments, Console* console) {
     throw UsageError(fmt::format("--section {}: not the name of a section", arguments.section));
   }
   const EmbeddedBlob blob = {file.data(), file.size(), arguments.path, symbol, arguments.section};
-  if (form == ".h") {
-    Write(arguments.output, EmbeddedHeader(blob), console);
-  } else {
-    if (form == ".o") Write(arguments.output, EmbeddedObject(blob, MachineOf(arguments)), console);
-    if (form == ".S") Write(arguments.output, EmbeddedAssembly(blob), console);
-    if (form == ".c") Write(arguments.output, EmbeddedSource(blob), console);
-    Write(std::filesystem::path(output).replace_extension(".h").string(), EmbeddedDeclaration(blob), console);
-  }
+  if (form != ".h") WriteDeclaration(std::filesystem::path(output).replace_extension(".h").string(), blob, console);
+  if (form == ".h") Write(arguments.output, EmbeddedHeader(blob), console);
+  if (form == ".o") Write(arguments.output, EmbeddedObject(blob, MachineOf(arguments)), console);
+  if (form == ".S") Write(arguments.output, EmbeddedAssembly(blob), console);
+  if (form == ".c") Write(arguments.output, EmbeddedSource(blob), console);
   if (form == ".S") console->out << "the assembler reads the blob itself: keep it where it is\n";
   if ((form == ".h" || form == ".c") && file.size() > kLargeSource) {
     console->err << fmt::format("note: compilers need about a second for each MB of {}; .S and .o need none\n",

@@ -114,7 +114,7 @@ std::string Upper(std::string name) {
 std::string Comment(const EmbeddedBlob& blob) {
   std::string name = std::filesystem::path(blob.path).filename().string();
   for (size_t end; (end = name.find("*/")) != std::string::npos;) name.erase(end, 1);
-  return fmt::format("/* The blob {}, made by 'fovea embed-blob'. */\n", Printable(name));
+  return fmt::format("{}{}, made by 'fovea embed-blob'. */\n", kEmbeddedComment, Printable(name));
 }
 
 std::string SectionAttribute(const EmbeddedBlob& blob) {

@@ -32,6 +32,9 @@ struct EmbeddedBlob {
   std::string section;  // empty: constants
 };
 
+// How every file below begins, except objects.
+inline constexpr const char kEmbeddedComment[] = "/* The blob ";
+
 // "models/my-model.fovea" -> "my_model"
 std::string Identifier(const std::string& path);
 bool IsIdentifier(const std::string& name);
