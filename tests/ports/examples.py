@@ -66,21 +66,21 @@ class Command(jobs.Jobs):
                          "--no-display-prompt")
 
     def taps(self):
-        told = json.loads(self.told("tokenize", self.blob("package-section"), "--text", TEXT, "--json"))[0]
+        tokens = json.loads(self.told("tokenize", self.blob("package-section"), "--text", TEXT, "--json"))[0]
         one = next(self.tensors_of("package-section", "--trace"))
         last = max((name for name in one if name.startswith("attentions.")), key=lambda name: int(name.split(".")[1]))
         (_, heads, rows, keys), weights = one[last]
         received = [math.fsum(weights[key::keys]) / (heads * rows) for key in range(keys)]
         best = sorted(range(1, keys - 1), key=lambda key: -received[key])[:5]
-        return "".join(f"{received[key]:.3f} {piece_of(told, key)}\n" for key in best)
+        return "".join(f"{received[key]:.3f} {piece_of(tokens, key)}\n" for key in best)
 
     def threads(self):
         blobs = [self.blob("package-section"), self.blob("package-section-int8")]
         return "".join(f"{blob}: {self.classes(blob.stem, '--text', TEXT)[0][0]}\n" for blob in blobs)
 
 
-def piece_of(told, token):
-    begin, end = told["ranges"][token]
+def piece_of(tokens, token):
+    begin, end = tokens["ranges"][token]
     return TEXT.encode()[begin:end].decode()
 
 

@@ -9,7 +9,7 @@
 
 namespace fovea::tools {
 
-// A kind of ELF object: what its header says about the machine.
+// A kind of ELF object: the fields of its header that name the machine.
 struct ElfMachine {
   uint16_t number = 0;  // e_machine
   bool wide = true;     // addresses of 64 bits
@@ -27,7 +27,7 @@ ElfMachine ElfMachineLike(const std::string& path);
 struct EmbeddedBlob {
   const uint8_t* data;
   uint64_t size;
-  std::string path;     // of the blob, for .incbin and comments
+  std::string path;     // where the blob is, for .incbin and comments
   std::string symbol;   // a C name
   std::string section;  // empty: constants
 };
