@@ -13,7 +13,7 @@ import shutil
 
 import bundle
 
-# What Arduino compiles without options gets from the sources: vectors only where a compiler is sure to have them.
+# For Arduino, which passes no options: vectors only where a compiler is sure to have them.
 CONFIGURATION = """\
 #if !defined(HWY_COMPILE_ONLY_STATIC) && !defined(HWY_COMPILE_ONLY_SCALAR)
 #if defined(__aarch64__) || defined(__x86_64__)

@@ -45,7 +45,7 @@ MACHINES = {
     "xtensa": ("xtensa-lx106-elf-", "-mlongcalls", "/usr/lib/xtensa-lx106-elf/include"),
 }
 CPP_HEADERS = "/usr/include/newlib/c++"
-# What the functions of Zephyr and ESP-IDF amount to for one library.
+# The functions of Zephyr and ESP-IDF, as far as one library needs them.
 STANDIN = """\
 cmake_minimum_required(VERSION 3.20)
 project(standin C CXX)
@@ -159,7 +159,7 @@ def check_arduino(folder, version):
     names = [file.name for file in (folder / "src/sources").iterdir()]
     if any(file.suffix in (".c", ".cc", ".cpp", ".S") for file in (folder / "src").rglob("*")
            if file.parent.name != "sources") or not all(name.endswith(".cpp") for name in names):
-        refuse(folder, "Arduino would compile files that others include")
+        refuse(folder, "Arduino would compile files twice: as sources and where they are included")
 
 
 class Libraries:
@@ -189,7 +189,7 @@ class Libraries:
         print(f"{name}: compiled by this machine's compiler, the sample prints what it should")
 
     def run_with_standin(self, kind, library, sample, main):
-        """The CMakeLists.txt of Zephyr or ESP-IDF, with functions that stand in for theirs."""
+        """The CMakeLists.txt of Zephyr or ESP-IDF, with substitutes for the functions that it calls."""
         folder = self.work / f"{kind}-standin"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
