@@ -5,9 +5,9 @@
 
 /* fovea never allocates: the exact number of bytes is known beforehand, here with room to spare. */
 #if defined(_MSC_VER)
-static __declspec(align(64)) unsigned char scratch[32768];
+static __declspec(align(64)) unsigned char scratch[40960];
 #else
-static unsigned char scratch[32768] __attribute__((aligned(64)));
+static unsigned char scratch[40960] __attribute__((aligned(64)));
 #endif
 
 const char* fovea_sample(float outputs[6]) {

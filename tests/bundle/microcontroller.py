@@ -205,7 +205,8 @@ class Libraries:
         self.expect(kind, run(folder / "build/sample"))
 
     def run_arduino(self, folder):
-        """Every source below src/, one include path, no options of the library: as Arduino does."""
+        """Every source below src/, one include path, no options of the library, an archive (dot_a_linkage): as Arduino
+        does."""
         objects = self.compile(self.cxx, [f"-I{folder / 'src'}", "-std=gnu++17", "-Os"], self.work / "arduino-objects",
                                sorted((folder / "src").rglob("*.cpp")))
         sketch = folder / "examples/Attention"
@@ -213,7 +214,10 @@ class Libraries:
         main.write_text(f'{SERIAL}#include "{sketch}/Attention.ino"\nint main() {{ setup(); }}\n', encoding="utf-8")
         sample = self.work / "sketch_sample.o"
         run(self.cc, f"-I{folder / 'src'}", "-c", sketch / "sample.c", "-o", sample)
-        run(self.cxx, "-std=gnu++17", f"-I{folder / 'src'}", f"-I{sketch}", main, sample, *objects, "-lm", "-o",
+        archive = self.work / "libfovea.a"
+        archive.unlink(missing_ok=True)
+        run("ar", "qcs", archive, *objects)
+        run(self.cxx, "-std=gnu++17", f"-I{folder / 'src'}", f"-I{sketch}", main, sample, archive, "-lm", "-o",
             self.work / "sketch")
         self.expect("arduino", run(self.work / "sketch"))
 
