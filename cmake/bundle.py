@@ -1,9 +1,10 @@
 """Collects the sources of the library, all or only a profile's, for builds without CMake.
 
-  bundle.py SOURCE_DIR HIGHWAY_DIR OUTPUT_DIR [PROFILE]
+  bundle.py SOURCE_DIR HIGHWAY_DIR OUTPUT_DIR [PROFILE...]
 
-OUTPUT_DIR gets sources/, include/, runtime/, hwy/, licences and a README with the command that compiles them; the
-folder is removed first.
+A PROFILE is a file as `fovea inspect --needs` prints it, or a name of profiles/: attention, text. OUTPUT_DIR gets
+sources/, include/, runtime/, hwy/, licences and a README with the command that compiles them; the folder is removed
+first.
 """
 import pathlib
 import re
@@ -49,16 +50,31 @@ WITH_PROFILE = """\
 """
 
 
-def profile_lines(path):
+def file_lines(path):
     lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def profile_lines(names):
+    """What any of the profiles lists. The largest of their limits counts, and none if a profile with operations has
+    none: as cmake/profile.cmake does."""
+    files = {file.stem: file for file in (pathlib.Path(__file__).parent / "profiles").glob("*.profile")}
+    profiles = [file_lines(files.get(name, pathlib.Path(name))) for name in names]
+    lines = dict.fromkeys(line for profile in profiles for line in profile if not line.startswith("limit "))
+    limits = [dict(line.split()[1:] for line in profile if line.startswith("limit ")) for profile in profiles]
+    of_models = [limit for limit, profile in zip(limits, profiles)
+                 if limit or any(line.startswith("operation ") for line in profile)]
+    for name in of_models[0] if of_models else ():
+        if all(name in limit for limit in of_models):
+            lines[f"limit {name} {max(int(limit[name]) for limit in of_models)}"] = None
+    return list(lines)
 
 
 def left_out_operations(runtime, lines):
     """Files of operations that the profile does not list."""
     text = (runtime / "blob/op_list.inc").read_text(encoding="utf-8")
     numbers = re.findall(r"^FOVEA_OP\(\d+, (\w+), (\w+), \w+\)", text, re.MULTILINE)
-    listed = {name for name, _ in numbers if f"operation {name}" in lines}
+    listed = {name for name, _ in numbers if f"operation {name}" in lines or "operation *" in lines}
     for file in sorted((runtime / "ops").glob("*.cc")):
         text = file.read_text(encoding="utf-8")
         own = {name for name, title in numbers if re.search(rf"const OpDef k{title}Op =", text)}
@@ -67,9 +83,9 @@ def left_out_operations(runtime, lines):
             yield file.name
 
 
-def main():
-    source, highway, output = map(pathlib.Path, sys.argv[1:4])
-    lines = profile_lines(pathlib.Path(sys.argv[4])) if len(sys.argv) > 4 else None
+def make(source, highway, output, profiles):
+    """Makes the folder; returns a line for people."""
+    lines = profile_lines(profiles) if profiles else None
     runtime = source / "runtime"
     left_out = set(left_out_operations(runtime, lines)) if lines is not None else set()
     files = [file for file in sorted(runtime.rglob("*.cc"))
@@ -115,7 +131,11 @@ def main():
     (output / "README.md").write_text(
         README.format(defines="-DHWY_COMPILE_ONLY_STATIC", flags=FLAGS, profile=profile),
         encoding="utf-8")
-    print(f"{output}: {len(files)} sources, {len(wanted) - len(files)} headers")
+    return f"{output}: {len(files)} sources, {len(wanted) - len(files)} headers"
+
+
+def main():
+    print(make(*map(pathlib.Path, sys.argv[1:4]), sys.argv[4:]))
 
 
 if __name__ == "__main__":

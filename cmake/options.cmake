@@ -29,7 +29,8 @@ if(FOVEA_BUILD_TOOLS)
   set(port posix)
 endif()
 set(FOVEA_PORT "${port}" CACHE STRING "What the platform supplies: a folder of ports/, or the path of one elsewhere")
-set(FOVEA_PROFILE "" CACHE FILEPATH "A list of what the library includes (empty: everything)")
+set(FOVEA_PROFILE "" CACHE STRING
+  "What the library includes: attention, text, files of fovea inspect --needs, or several of these (empty: everything)")
 if(PROJECT_IS_TOP_LEVEL)  # a parent's choice is not written for it
   option(BUILD_SHARED_LIBS "Make fovea::fovea the shared library" OFF)
 endif()

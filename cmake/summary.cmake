@@ -4,6 +4,10 @@ if(FOVEA_XNNPACK)
 else()
   set(gemm "Highway")
 endif()
+set(profile everything)
+if(FOVEA_PROFILE)
+  list(JOIN FOVEA_PROFILE ", " profile)
+endif()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" upper)
 set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 message(STATUS "fovea ${PROJECT_VERSION}
@@ -11,6 +15,7 @@ message(STATUS "fovea ${PROJECT_VERSION}
    launcher            ${CMAKE_CXX_COMPILER_LAUNCHER}
    matrix products     ${gemm}
    vectors             ${FOVEA_VECTORS}
+   profile             ${profile}
    port                ${FOVEA_PORT}
    shared library      ${BUILD_SHARED_LIBS}
    sanitizer           ${FOVEA_SANITIZE}

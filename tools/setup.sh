@@ -11,13 +11,14 @@ packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-cert
 case ${1-} in
   --test | --cross)
     packages="$packages clang-format-14 lld g++-aarch64-linux-gnu clang-19 qemu-user
-      python3-numpy python3-pip default-jdk-headless cargo
+      python3-numpy python3-yaml python3-pykwalify python3-ruamel.yaml python3-pip default-jdk-headless cargo
       qemu-system-arm gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib picolibc-aarch64-linux-gnu"
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy"
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy
+    gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-xtensa-lx106 picolibc-xtensa-lx106-elf"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"

@@ -12,6 +12,8 @@
 #include "runtime/attention/count.h"
 #include "runtime/attention/features.h"
 #include "runtime/attention/parallel.h"
+#include "runtime/blob/included.h"
+#include "runtime/kernels/kernels.h"
 #include "runtime/parallel/tiles.h"
 
 namespace fovea {
@@ -151,6 +153,19 @@ Status ReadSummaryPart(const fovea_attention_summaries& given, SummaryPart* summ
   return kOk;
 }
 
+// Refuses what needs kernels that the profile has no line for. Models are checked when they are opened.
+Status CheckKernels(const AttentionSpec& spec, Reporter& reporter) {
+  if (!IsIncluded(spec.weighting.kind)) {
+    return reporter.Fail(FOVEA_E_BUILD, kProfileLine<Activation>.lacks, kIncluded<Activation>,
+                         static_cast<uint32_t>(spec.weighting.kind));
+  }
+  const RelativeScores& relative = spec.score.relative;
+  if (!kWeightsF32 && (relative.keys != nullptr || relative.queries != nullptr)) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks weights f32, which relative scores need");
+  }
+  return kOk;
+}
+
 Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
   const fovea_attention_options& options = given.options;
   if (options.pairing > FOVEA_PAIRING_ROWS) {
@@ -176,7 +191,8 @@ Status ReadSpec(const Given& given, AttentionSpec* spec, Reporter& reporter) {
                          positions.origin, 0);
   }
   FOVEA_TRY(CheckFeatures(FeaturesOf(*spec), reporter));
-  return CheckAttentionSpec(*spec, false, FOVEA_E_OPTION, reporter);
+  FOVEA_TRY(CheckAttentionSpec(*spec, false, FOVEA_E_OPTION, reporter));
+  return CheckKernels(*spec, reporter);
 }
 
 Status ReadWorkers(const fovea_attention_options& options, uint32_t rounds, AttentionWorkers* workers,
@@ -193,6 +209,9 @@ Status ReadWorkers(const fovea_attention_options& options, uint32_t rounds, Atte
 }
 
 Status ReadKept(const fovea_attention_kept& given, uint32_t heads, WeightSink* sink, Reporter& reporter) {
+  if (!kKeepsWeights && given.values != nullptr) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks part taps, which kept weights need");
+  }
   if (given.what > FOVEA_KEEP_SCORES) {
     return reporter.Fail(FOVEA_E_OPTION, "the attention map must be of weights or scores", FOVEA_KEEP_SCORES,
                          given.what);
@@ -434,7 +453,7 @@ fovea_status fovea_attention_run(const fovea_attention_options* options, const f
   if (status.ok()) status = ReadViews(&request, q, k, v, out, &queries, reporter);
   if (status.ok()) status = CheckScratch(request, scratch, scratch_size, reporter);
   if (!status.ok() || queries == 0) return status.code;
-  if (RunAttentionOnWorkers(GetKernels(), request.call, queries, request.workers, scratch)) return FOVEA_OK;
+  if (RunAttentionOnWorkers(GetKernelsOfAttention(), request.call, queries, request.workers, scratch)) return FOVEA_OK;
   return reporter.Fail(FOVEA_E_RUNNER, kRunnerFault, request.workers.count).code;
 }
 

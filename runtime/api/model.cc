@@ -7,7 +7,7 @@ namespace fovea {
 namespace {
 
 Status ChooseBackend(uint32_t wanted, Reporter& reporter, const GemmBackend** backend) {
-  const GemmBackend* xnnpack = wanted == FOVEA_BACKEND_HIGHWAY ? nullptr : XnnpackGemm();
+  const GemmBackend* xnnpack = wanted == FOVEA_BACKEND_HIGHWAY || !kHasOperations ? nullptr : XnnpackGemm();
   if (wanted > FOVEA_BACKEND_XNNPACK)
     return reporter.Fail(FOVEA_E_OPTION, "unknown backend", FOVEA_BACKEND_XNNPACK, wanted);
   if (wanted == FOVEA_BACKEND_XNNPACK && xnnpack == nullptr) {

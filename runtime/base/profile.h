@@ -52,8 +52,17 @@ constexpr const char* FindInProfile(const char* kind, const char* name) {
   return nullptr;
 }
 
+// A line "KIND *" lists all names of its kind.
 constexpr bool Includes(const char* kind, const char* name) {
-  return !kHasProfile || FindInProfile(kind, name) != nullptr;
+  return !kHasProfile || FindInProfile(kind, name) != nullptr || FindInProfile(kind, "*") != nullptr;
+}
+
+// Whether the profile has a line of this kind.
+constexpr bool IncludesAny(const char* kind) {
+  for (const char* line = kProfile; *line != 0; line = NextLine(line)) {
+    if (AfterWord(line, kind) != nullptr) return true;
+  }
+  return !kHasProfile;
 }
 
 // The limit that the profile sets, else `otherwise`, the format's.
@@ -66,6 +75,10 @@ constexpr uint32_t LimitOf(const char* name, uint32_t otherwise) {
   }
   return limit < otherwise ? limit : otherwise;
 }
+
+// A profile without operations is for programs that call attention as a function or the tokenizer alone. Models are
+// then opened for their tokenizer and metadata, and have no programs.
+inline constexpr bool kHasOperations = IncludesAny("operation");
 
 // Parts that no blob needs and a program chooses.
 inline constexpr bool kHasErrors = Includes("part", "errors");  // messages and numbers; without: status and place only

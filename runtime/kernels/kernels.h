@@ -25,6 +25,7 @@ struct Kernels {
 #undef FOVEA_KERNEL
 };
 inline Kernels GetKernels() { return {}; }
+inline Kernels GetKernelsOfAttention() { return {}; }
 
 // Used once at the end of a kernel's file: exports its table, made by Make<Name>Kernels().
 #define FOVEA_EXPORT_KERNELS(Name, member) \
@@ -45,6 +46,18 @@ inline Kernels GetKernels() {
 #include "runtime/kernels/kernel_list.inc"
 #undef FOVEA_KERNEL
   };
+}
+
+// The kernels that runtime/attention calls; the rest are null. A program that calls attention as a function, and runs
+// no model, does not link the other ones.
+inline Kernels GetKernelsOfAttention() {
+  Kernels kernels = {};
+  kernels.activation = GetActivationKernels();
+  kernels.attention = GetAttentionKernels();
+  kernels.cast = GetCastKernels();
+  kernels.elementwise = GetElementwiseKernels();
+  if constexpr (Includes("attention", "relative")) kernels.gemm = GetGemmKernels();
+  return kernels;
 }
 
 #define FOVEA_EXPORT_KERNELS(Name, member) \

@@ -253,6 +253,7 @@ void FindSelections(const Blob& blob, uint64_t* selections) {
 
 Status CheckRecords(const Blob& blob, Reporter& reporter) {
   FOVEA_TRY(CheckMetadata(blob, reporter));
+  if constexpr (!kHasOperations) return kOk;
   FOVEA_TRY(CheckSpaces(blob, reporter));
   FOVEA_TRY(CheckTensors(blob, reporter));
   if (blob.programs.count == 0 || blob.programs.count > kMaxPrograms) {

@@ -212,13 +212,15 @@ void FillTables(Model* model) {
   BoundCached(model);
 }
 
-}  // namespace
+// The metadata and the tokenizer of a blob, without its programs and what they refer to.
+Blob WithoutPrograms(Blob blob) {
+  blob.spaces.count = blob.tensors.count = blob.programs.count = 0;
+  blob.values.count = blob.operations.count = 0;
+  return blob;
+}
 
-Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
-  *model = Model();
-  model->blob = blob;
-  model->backend = &backend;
-  FOVEA_TRY(CheckRecords(blob, reporter));
+Status PlacePrograms(const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
+  const Blob& blob = model->blob;
   LayerScan scan(blob, backend);
   FOVEA_TRY(LowerOperations(arena, reporter, model, &scan));
   PlaceLinears(scan, arena, model);
@@ -228,6 +230,18 @@ Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Re
     model->kernels = GetKernels();
     FillTables(model);
   }
+  return kOk;
+}
+
+}  // namespace
+
+Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
+  *model = Model();
+  model->blob = blob;
+  model->backend = &backend;
+  if constexpr (!kHasOperations) model->blob = WithoutPrograms(blob);
+  FOVEA_TRY(CheckRecords(model->blob, reporter));
+  if constexpr (kHasOperations) FOVEA_TRY(PlacePrograms(backend, arena, reporter, model));
   if (blob.text.size != 0) {
     FOVEA_TRY(Tokenizer::Open(blob.text.data, blob.text.size, 0, reporter, &model->tokenizer));
     model->has_text = true;
@@ -236,6 +250,7 @@ Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Re
 }
 
 Status PackModel(Model& model, Reporter& reporter) {
+  if constexpr (!kHasOperations) return kOk;
   for (uint32_t i = 0; i < model.linear_count; ++i) {
     const Linear& linear = model.linears[i];
     if (linear.packed == nullptr) continue;

@@ -39,7 +39,8 @@ struct Model {
   const Op& Operation(const ProgramRecord& program, uint32_t i) const { return *ops[program.first_operation + i]; }
 };
 
-// Checks that all records except operations refer only to existing things. No memory; linear in the records.
+// Checks that all records except operations refer only to existing things. No memory; linear in the records. In a build
+// without operations (runtime/base/profile.h) there are no records but the metadata.
 Status CheckRecords(const Blob& blob, Reporter& reporter);
 
 // For each space of a checked table, a bit mask of the selected spaces that it is, or is derived from. Operations must

@@ -40,8 +40,10 @@ constexpr Line kOtherLines[] = {
     {"limit", "workers"},
 };
 
+// "KIND *" lists every name of the kind, which must have names without a number.
 constexpr bool Says(const char* line, const char* kind, const char* name) {
-  return AfterLine(line, kind, name) != nullptr;
+  return AfterLine(line, kind, name) != nullptr ||
+         (AfterLine(line, kind, "*") != nullptr && AfterWord(line, "limit") == nullptr);
 }
 template <typename Enum>
 constexpr bool SaysMember(const char* line) {

@@ -269,6 +269,8 @@ class Planner {
 }  // namespace
 
 Status PlacePlans(const Model& model, Arena& arena, Reporter& reporter, ProgramPlan** plans) {
+  *plans = nullptr;
+  if constexpr (!kHasOperations) return kOk;
   const Blob& blob = model.blob;
   ProgramPlan* placed = arena.Take<ProgramPlan>(blob.programs.count);
   for (uint32_t p = 0; p < blob.programs.count; ++p) {

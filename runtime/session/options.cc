@@ -25,6 +25,9 @@ Status CheckCacheOptions(const fovea_session_options& options, Reporter& reporte
 
 Status CheckSessionOptions(const Model& model, const fovea_session_options& options, Reporter& reporter) {
   const Blob& blob = model.blob;
+  if constexpr (!kHasOperations) {
+    return reporter.Fail(FOVEA_E_BUILD, "this build's profile lists no operation, so it has no sessions");
+  }
   if (options.program >= blob.programs.count) {
     return reporter.Fail(FOVEA_E_INDEX, "the program does not exist", blob.programs.count, options.program);
   }

@@ -16,7 +16,7 @@ COMMAND, SOURCE, FOLDER = (pathlib.Path(path).resolve() for path in sys.argv[1:]
 MODEL = "package-section-hierarchical.fovea"
 TOLERANCE = 0.01
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
-SUBCOMMAND = re.compile(r"\bfovea ([a-z]+)\b((?:\\\n|[^|;`\n])*)")
+SUBCOMMAND = re.compile(r"\bfovea ([a-z-]+)\b((?:\\\n|[^|;`\n])*)")
 SHADES = " .:-=+*#%@"
 complaints = []
 
@@ -82,7 +82,7 @@ def check_samples():
 def helps():
     """The help of every command."""
     listed = subprocess.run([COMMAND, "--help"], check=True, capture_output=True, text=True).stdout
-    names = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
+    names = re.findall(r"^  ([a-z-]+) ", listed, re.MULTILINE)
     found = {name: subprocess.run([COMMAND, name, "--help"], check=True, capture_output=True, text=True).stdout
              for name in names}
     found["bench"] += subprocess.run([COMMAND, "bench", "attention", "--help"], check=True, capture_output=True,
@@ -99,10 +99,10 @@ def check_options():
         name, text = readme.relative_to(SOURCE), readme.read_text(encoding="utf-8")
         spans = re.findall(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE)
         text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-        rows = [line for line in text.splitlines() if re.match(r"\| `fovea [a-z]+ ", line)]
+        rows = [line for line in text.splitlines() if re.match(r"\| `fovea [a-z-]+ ", line)]
         spans += [re.sub(r"\s+", " ", span) for span in re.findall(r"`([^`]+)`", text)]
         found = [match for span in spans for match in SUBCOMMAND.findall(span)]
-        found += [(re.match(r"\| `fovea ([a-z]+)", row)[1], row) for row in rows]
+        found += [(re.match(r"\| `fovea ([a-z-]+)", row)[1], row) for row in rows]
         for command, rest in found:
             if command not in known:
                 continue

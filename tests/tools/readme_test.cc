@@ -14,7 +14,7 @@ namespace {
 TEST(Readme, QuotesTheExamples) {
   const std::string source = InSource("");
   const std::string readme = tools::ReadFile(source + "/README.md");
-  for (const std::string name : {"tests/tools/readme_example.c", "tests/tools/attention_example.c"}) {
+  for (const std::string name : {"tests/tools/readme_example.c", "ports/examples/attention/attention.c"}) {
     const std::string example = tools::ReadFile(source + "/" + name);
     EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos) << "copy " << name << " into README.md";
   }

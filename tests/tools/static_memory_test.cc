@@ -56,7 +56,7 @@ class GenerationHeader : public testing::Test {
     const Header header = Parse(printed.out);
     for (const auto& [key, value] : header.numbers) header_.numbers[key.substr(name.size())] = value;
     for (const auto& [key, value] : header.limits) header_.limits[key.substr(name.size())] = value;
-    model_.emplace(blob_, tools::Model::Options{});
+    model_.emplace(blob_, tools::Model::Options{static_cast<uint32_t>(header_.numbers.at("BACKEND"))});
     EXPECT_EQ(header_.numbers["MODEL_BYTES"], model_->memory_bytes());
   }
   void TearDown() override { remove(blob_.c_str()); }
@@ -123,7 +123,7 @@ TEST(TapMemory, IsOfTheWeightsThatDecide) {
   const CommandResult printed = Fovea({"inspect", blob, "--rows", "8", "--batch", "2", "--header", "--explain"});
   ASSERT_EQ(printed.status, 0) << printed.err;
   const Header header = Parse(printed.out);
-  const tools::Model model(blob, tools::Model::Options{});
+  const tools::Model model(blob, tools::Model::Options{FOVEA_BACKEND_HIGHWAY});
   const std::string name = "PACKAGE_SECTION_HIERARCHICAL";
   tools::SessionRequest request;
   request.limits = header.limits.at(name);
@@ -144,19 +144,29 @@ TEST(TapMemory, NeedsMetadata) {
   EXPECT_NE(refused.err.find("metadata explain.<space>"), std::string::npos) << refused.err;
 }
 
-// Sizes of a host's backend are not firmware's: without a backend among the options the command names the one it used.
+// Sizes of a host's backend are not firmware's: without a backend among the options the command prints firmware's.
 TEST(BackendMemory, IsNamed) {
   const std::string& blob = TinyBlob("sequence");
   const CommandResult usual = Fovea({"inspect", blob, "--header"});
   const CommandResult highway = Fovea({"inspect", blob, "--header", "--backend", "highway"});
   ASSERT_EQ(usual.status, 0) << usual.err;
   ASSERT_EQ(highway.status, 0) << highway.err;
-  EXPECT_NE(highway.out.find("with backend highway"), std::string::npos) << highway.out;
+  EXPECT_NE(highway.out.find("for backend highway"), std::string::npos) << highway.out;
   EXPECT_EQ(highway.err, "");
-  if (usual.out == highway.out) GTEST_SKIP() << "no other backend in this build";
-  EXPECT_NE(usual.out.find("with backend xnnpack"), std::string::npos) << usual.out;
-  EXPECT_NE(usual.err.find("which firmware lacks; --backend highway"), std::string::npos) << usual.err;
-  EXPECT_EQ(Fovea({"inspect", blob, "--header", "--backend", "xnnpack"}).err, "");
+  EXPECT_EQ(usual.out, highway.out);
+  EXPECT_NE(usual.err.find("note: these sizes are for the backend highway"), std::string::npos) << usual.err;
+  const CommandResult xnnpack = Fovea({"inspect", blob, "--header", "--backend", "xnnpack"});
+  if (xnnpack.status != 0) GTEST_SKIP() << "no other backend in this build";
+  EXPECT_NE(xnnpack.out.find("for backend xnnpack"), std::string::npos) << xnnpack.out;
+  EXPECT_EQ(xnnpack.err, "");
+  // The numbers that the library needs for each.
+  for (const auto& [backend, out] :
+       {std::pair{FOVEA_BACKEND_HIGHWAY, usual.out}, {FOVEA_BACKEND_XNNPACK, xnnpack.out}}) {
+    const tools::Model model(blob, tools::Model::Options{static_cast<uint32_t>(backend)});
+    const std::string bytes = "_MODEL_BYTES " + std::to_string(model.memory_bytes()) + "u\n";
+    EXPECT_NE(out.find(bytes), std::string::npos) << out << bytes;
+    EXPECT_NE(out.find("_BACKEND " + std::to_string(backend) + "u\n"), std::string::npos) << out;
+  }
 }
 
 TEST(TextMemory, NeedsATokenizer) {

@@ -260,20 +260,21 @@ std::string GenerationHeader(const Model& model, const Arguments& arguments) {
                             GeneratorBytes(model, {&decode, encode ? &*encode : nullptr}, request));
 }
 
-// Names the backend in a note, since headers are mostly for firmware, which has another backend and other sizes.
-void NameBackend(const Model& model, const Arguments& arguments, Console* console) {
-  if (!arguments.header || arguments.model.backend != FOVEA_BACKEND_DEFAULT) return;
-  if (Text(model.Info().backend) == "highway") return;
-  console->err << fmt::format(
-      "note: these sizes are for a library with {0}, which firmware lacks; --backend highway prints its sizes, "
-      "--backend {0} prints these without this note\n",
-      Text(model.Info().backend));
+// Static arrays are for firmware, which has no XNNPACK: a header is for the Highway backend unless another is asked
+// for. XNNPACK's sizes would be many times larger.
+Model OpenFor(const Arguments& arguments, Console* console) {
+  ModelArguments opened = arguments.model;
+  const bool chosen = opened.backend != FOVEA_BACKEND_DEFAULT;
+  if (arguments.header && !chosen) {
+    opened.backend = FOVEA_BACKEND_HIGHWAY;
+    console->err << "note: these sizes are for the backend highway, as firmware has it; for another add --backend\n";
+  }
+  return opened.Open();
 }
 
 void Inspect(const Arguments& arguments, Console* console) {
-  const Model model = arguments.model.Open();
+  const Model model = OpenFor(arguments, console);
   if (arguments.needs) return PrintNeeds(model, arguments, console);
-  NameBackend(model, arguments, console);
   if (arguments.generation) {
     console->out << GenerationHeader(model, arguments);
     return;

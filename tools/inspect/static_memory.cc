@@ -2,25 +2,15 @@
 #include "tools/inspect/static_memory.h"
 
 #include <fmt/format.h>
-
-#include <filesystem>
+#include <string.h>
 
 #include "fovea/text.h"
 #include "fovea/version.h"
+#include "tools/inspect/embedded_blob.h"
 #include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {
-
-// "models/my-model.fovea" -> "my_model"
-std::string Identifier(const std::string& path) {
-  std::string name = std::filesystem::path(path).stem().string();
-  for (char& c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!letter) c = '_';
-  }
-  return name.empty() || (name[0] >= '0' && name[0] <= '9') ? "model_" + name : name;
-}
 
 std::string Upper(std::string name) {
   for (char& c : name) {
@@ -51,8 +41,8 @@ std::string OptionMacros(const std::string& prefix, const Session& session) {
 std::string Comment(const Model& model, const std::string& name, const std::vector<NamedSession>& sessions) {
   std::string text = fmt::format(
       "/* Memory for {}: made by 'fovea inspect --header', fovea {}, pointers of {} bits.\n"
-      " * For a library with backend {}.\n",
-      name, fovea_version(), 8 * sizeof(void*), model.Info().backend);
+      " * Exact for backend {}, which the model's options must name ({}_BACKEND). Smaller pointers need less.\n",
+      name, fovea_version(), 8 * sizeof(void*), model.Info().backend, Upper(name));
   for (const auto& [session_name, session] : sessions) {
     text += fmt::format(" * {}: workers {}, tiles of {} rows. Maximum rows bound at a time:\n",
                         session_name.empty() ? "session" : session_name, session->request().workers,
@@ -69,6 +59,10 @@ std::string Comment(const Model& model, const std::string& name, const std::vect
   return text + " * Include it in one source file; the blob must be aligned to 64 bytes. */\n";
 }
 
+uint32_t BackendOf(const Model& model) {
+  return strcmp(model.Info().backend, "highway") == 0 ? FOVEA_BACKEND_HIGHWAY : FOVEA_BACKEND_XNNPACK;
+}
+
 uint64_t TextBytes(const Model& model, uint64_t longest_text) {
   uint64_t bytes = 0;
   fovea_error error = {};
@@ -83,13 +77,9 @@ std::string StaticMemoryHeader(const Model& model, const std::vector<NamedSessio
                                uint64_t generator_bytes) {
   const std::string name = Identifier(model.name()), upper = Upper(name);
   std::string text = Comment(model, name, sessions);
-  text += fmt::format(
-      "#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n"
-      "#ifndef FOVEA_ALIGN64\n"
-      "#if defined(__GNUC__)\n#define FOVEA_ALIGN64 __attribute__((aligned(64)))\n"
-      "#elif defined(_MSC_VER)\n#define FOVEA_ALIGN64 __declspec(align(64))\n"
-      "#else\n#define FOVEA_ALIGN64 _Alignas(64)\n#endif\n#endif\n\n",
-      upper);
+  text +=
+      fmt::format("#ifndef {0}_MEMORY_H_\n#define {0}_MEMORY_H_\n\n#include <stdint.h>\n\n{1}\n", upper, kAlignMacro);
+  text += fmt::format("#define {}_BACKEND {}u\n", upper, BackendOf(model));
   std::vector<std::pair<std::string, uint64_t>> blocks = {{"model", model.memory_bytes()}};
   for (const auto& [session_name, session] : sessions) {
     const std::string part = session_name.empty() ? "" : session_name + "_";

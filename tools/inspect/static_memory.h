@@ -9,6 +9,13 @@
 
 namespace fovea::tools {
 
+// Defines FOVEA_ALIGN64 unless it is defined.
+inline constexpr const char kAlignMacro[] =
+    "#ifndef FOVEA_ALIGN64\n"
+    "#if defined(__GNUC__)\n#define FOVEA_ALIGN64 __attribute__((aligned(64)))\n"
+    "#elif defined(_MSC_VER)\n#define FOVEA_ALIGN64 __declspec(align(64))\n"
+    "#else\n#define FOVEA_ALIGN64 _Alignas(64)\n#endif\n#endif\n";
+
 // `name`: part of the names of its memory; empty if there is only one session.
 struct NamedSession {
   std::string name;
