@@ -39,7 +39,12 @@ MANIFEST = f"""<?xml version="1.0" encoding="utf-8"?>
 </manifest>
 """
 AAR_METADATA = f"aarFormatVersion=1.0\naarMetadataVersion=1.0\nminCompileSdk={MIN_SDK}\n"
-GLIBC_TO_BIONIC = "extern int* __errno(void);\nint* __errno_location(void) { return __errno(); }\n"
+# Names of glibc that headers and libgcc (atomic operations of 64-bit Arm) use.
+GLIBC_TO_BIONIC = """int* __errno(void);
+unsigned long getauxval(unsigned long);
+int* __errno_location(void) { return __errno(); }
+unsigned long __getauxval(unsigned long kind) { return getauxval(kind); }
+"""
 
 
 def run(*words, **options):
@@ -87,14 +92,17 @@ def linked_without_ndk(prefix, compiler, work):
         source = work / f"{name}.c"
         source.write_text("".join(f"void {symbol}(void) {{}}\n" for symbol in symbols.split()), encoding="ascii")
         run(compiler, "-w", "-fno-builtin", "-fPIC", *shared[:2], f"-Wl,-soname,{name}", source, "-o", work / name)
-    (work / "errno.c").write_text(GLIBC_TO_BIONIC, encoding="ascii")
+    (work / "names.c").write_text(GLIBC_TO_BIONIC, encoding="ascii")
+    run(compiler, "-O2", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-c", work / "names.c", "-o",
+        work / "names.o")
     archive, = [path for path in prefix.glob("lib*/**/libfovea.a")]
     system, java = [work / name for name in BIONIC] + ["-lgcc"], java_home() / "include"
     # The joined object of libfovea.a hides its names.
     joined = subprocess.run(["ar", "p", archive], stdout=subprocess.PIPE, check=True).stdout
     (work / "fovea.o").write_bytes(elf.visible(joined, b"fovea_"))
-    run(compiler, *shared, "-Wl,-soname,libfovea.so", work / "fovea.o", *system, "-o", work / "libfovea.so")
-    sources = [*sorted((HERE / "jni").glob("*.c")), *sorted((ROOT / "ports/posix").glob("*.c")), work / "errno.c"]
+    run(compiler, *shared, "-Wl,-soname,libfovea.so", work / "fovea.o", work / "names.o", *system,
+        "-o", work / "libfovea.so")
+    sources = [*sorted((HERE / "jni").glob("*.c")), *sorted((ROOT / "ports/posix").glob("*.c")), work / "names.o"]
     run(compiler, "-O2", "-fPIC", "-fvisibility=hidden", "-std=gnu99", f"-I{ROOT}", f"-I{prefix}/include", f"-I{java}",
         f"-I{java}/linux", "-DFOVEA_SHARED", "-U_FORTIFY_SOURCE", "-fno-stack-protector", *shared,
         "-Wl,-soname,libfovea_jni.so", f"-Wl,--version-script={HERE}/jni/exports.map", *sources, work / "libfovea.so",
