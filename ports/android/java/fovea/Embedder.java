@@ -1,0 +1,173 @@
+package fovea;
+
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+
+/** Embeddings of texts, in the forms that Model returns. */
+final class Embedder {
+  private final Model model;
+  private final EmbedOptions options;
+  private final Program program;
+  private final Program.Value output;
+  private final String prompt;
+
+  Embedder(Model model, EmbedOptions given, boolean compares) {
+    this.model = model;
+    options = given.copy();
+    if (options.measure != null && !compares) {
+      throw new IllegalArgumentException("measure is for similarity: embed does not use it");
+    }
+    model.enter();
+    model.leave();
+    program = model.program(options.program);
+    output = Results.embedding(model, program, options.output);
+    prompt = promptOf();
+  }
+
+  private String promptOf() {
+    final String usual = model.metadata("default_prompt");
+    final String name = options.prompt == null ? usual : options.prompt;
+    if (name == null || name.isEmpty()) return "";
+    final String found = model.metadata("prompt." + name);
+    if (found == null) {
+      final List<String> known = new ArrayList<>();
+      for (String key : model.metadata().keySet()) {
+        if (key.startsWith("prompt.")) known.add(key.substring(7));
+      }
+      throw new FoveaException(model.name() + ": no prompt '" + name + "'; its prompts are: "
+          + (known.isEmpty() ? "none" : String.join(", ", known)), FoveaException.NAME);
+    }
+    if (options.prompt == null) {
+      model.announce("the model's default prompt is in front of each text: '" + found
+          + "'; prompt(\"\") leaves it out");
+    }
+    return found;
+  }
+
+  /** Receives where the embedding of a text of the window is. */
+  private interface Place {
+    void write(Session session, int row, int[] offsets, int place);
+  }
+
+  private void run(Batches batches, List<Encoding> window, Place to) {
+    final boolean whole = model.spaces().get(output.space).parent < 0;
+    final int[][] offsets = new int[1][];
+    batches.run(window, (session, row, place) -> {
+      if (row == 0) offsets[0] = whole ? null : session.segments(output.space);
+      to.write(session, row, offsets[0], place);
+    });
+  }
+
+  private Batches batches(Iterable<String> texts) {
+    return new Batches(model, program, options, prompt, texts);
+  }
+
+  private float[][] window(Batches batches, List<Encoding> window) {
+    final float[][] found = new float[window.size()][];
+    run(batches, window, (session, row, offsets, place) -> {
+      found[place] = new float[output.width];
+      Results.embed(session, output, offsets, row, options.normalise, found[place], 0);
+    });
+    return found;
+  }
+
+  float[][] rows(Iterable<String> texts) {
+    final Batches batches = batches(texts);
+    final List<float[]> found = new ArrayList<>();
+    for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
+      Collections.addAll(found, window(batches, window));
+    }
+    return found.toArray(new float[0][]);
+  }
+
+  Embeddings flat(Iterable<String> texts) {
+    final int width = output.width;
+    final Batches batches = batches(texts);
+    float[] all = new float[0];
+    int count = 0;
+    for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
+      final long needed = (long) (count + window.size()) * width;
+      if (needed > Integer.MAX_VALUE - 8) {
+        throw new OutOfMemoryError("fovea: embeddings of so many texts do not fit into one array: use embedIterator");
+      }
+      if (needed > all.length) {
+        final long known = texts instanceof java.util.Collection
+            ? (long) ((java.util.Collection<?>) texts).size() * width
+            : 2 * needed;
+        all = Arrays.copyOf(all, (int) Math.max(needed, Math.min(known, Integer.MAX_VALUE - 8)));
+      }
+      final float[] to = all;
+      final int first = count;
+      run(batches, window, (session, row, offsets, place) ->
+          Results.embed(session, output, offsets, row, options.normalise, to, (first + place) * width));
+      count += window.size();
+    }
+    return new Embeddings(all.length == count * width ? all : Arrays.copyOf(all, count * width), count, width);
+  }
+
+  int into(Iterable<String> texts, FloatBuffer to) {
+    if (!to.isDirect() || to.isReadOnly() || to.order() != ByteOrder.nativeOrder()) {
+      throw new IllegalArgumentException("a direct buffer of native byte order that is not read-only is needed: "
+          + "ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder()).asFloatBuffer()");
+    }
+    final int width = output.width;
+    final Batches batches = batches(texts);
+    final float[] kept = new float[width];
+    int count = 0;
+    for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
+      final int first = to.position();
+      if ((long) window.size() * width > to.remaining()) {
+        throw new java.nio.BufferOverflowException();
+      }
+      run(batches, window, (session, row, offsets, place) -> {
+        final int at = first + place * width;
+        if (offsets == null && !options.normalise) {
+          session.call(address -> {
+            Native.readRowTo(address, output.index, row, to, 4L * at);
+            return null;
+          });
+          return;
+        }
+        Results.embed(session, output, offsets, row, options.normalise, kept, 0);
+        final FloatBuffer view = to.duplicate();
+        view.position(at);
+        view.put(kept);
+      });
+      to.position(first + window.size() * width);
+      count += window.size();
+    }
+    return count;
+  }
+
+  Iterator<float[]> iterator(Iterable<String> texts) {
+    final Batches batches = batches(texts);
+    return new Iterator<float[]>() {
+      private float[][] read = {};
+      private int next;
+
+      @Override
+      public boolean hasNext() {
+        if (next < read.length) return true;
+        final List<Encoding> window = batches.next();
+        if (window.isEmpty()) return false;
+        read = window(batches, window);
+        next = 0;
+        return true;
+      }
+
+      @Override
+      public float[] next() {
+        if (!hasNext()) throw new NoSuchElementException();
+        final float[] found = read[next];
+        read[next++] = null;
+        return found;
+      }
+    };
+  }
+}

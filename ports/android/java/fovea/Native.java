@@ -1,0 +1,177 @@
+package fovea;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.FloatBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The native functions (ports/android/jni). Handles are addresses: callers check that they are open, and that one
+ * thread at a time uses a session, a generator or a text.
+ */
+final class Native {
+  private static Throwable failure;
+  private static boolean loaded;
+
+  private Native() {}
+
+  /** Loads the library once. Every later call repeats the first failure, with its reason. */
+  static synchronized void load() {
+    if (loaded) return;
+    if (failure == null) {
+      try {
+        final String path = System.getProperty("fovea.library");
+        if (path == null) {
+          System.loadLibrary("fovea_jni");
+        } else {
+          System.load(new File(path).getAbsolutePath());
+        }
+        loaded = true;
+        return;
+      } catch (LinkageError | SecurityException thrown) {
+        failure = thrown;
+      }
+    }
+    final UnsatisfiedLinkError error = new UnsatisfiedLinkError("fovea: libfovea_jni cannot be loaded ("
+        + failure.getMessage() + "); its folder must be in java.library.path, or -Dfovea.library=FILE name it; library "
+        + "and classes must be of one version");
+    error.initCause(failure);
+    throw error;
+  }
+
+  /** Called by running sessions: a request to stop that is not cleared. */
+  static boolean interrupted() {
+    return Thread.currentThread().isInterrupted();
+  }
+
+  // ---- Texts ----
+
+  static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  static String[] texts(byte[][] names) {
+    final String[] found = new String[names.length];
+    for (int i = 0; i < names.length; ++i) found[i] = text(names[i]);
+    return found;
+  }
+
+  /** UTF-8 of a text; half of a surrogate pair is refused, which String.getBytes would replace. */
+  static byte[] bytes(CharSequence text, String which) {
+    if (text == null) throw new NullPointerException(which + " is null");
+    try {
+      final ByteBuffer made = StandardCharsets.UTF_8.newEncoder().onMalformedInput(CodingErrorAction.REPORT)
+          .onUnmappableCharacter(CodingErrorAction.REPORT).encode(CharBuffer.wrap(text));
+      final byte[] bytes = new byte[made.remaining()];
+      made.get(bytes);
+      return bytes;
+    } catch (CharacterCodingException malformed) {
+      int at = 0;
+      while (at < text.length() && !alone(text, at)) at += Character.isHighSurrogate(text.charAt(at)) ? 2 : 1;
+      throw new FoveaException(which + ": the char at " + at + " is half of a surrogate pair: not a Unicode text",
+          FoveaException.UTF8);
+    }
+  }
+
+  private static boolean alone(CharSequence text, int at) {
+    if (!Character.isSurrogate(text.charAt(at))) return false;
+    return Character.isLowSurrogate(text.charAt(at)) || at + 1 == text.length()
+        || !Character.isLowSurrogate(text.charAt(at + 1));
+  }
+
+  // ---- Models: jni/model.c ----
+
+  static native byte[][] versions();
+
+  static native long openFile(byte[] path, int backend, boolean skipChecksum) throws IOException;
+
+  static native long openDescriptor(int descriptor, long offset, long size, int backend, boolean skipChecksum)
+      throws IOException;
+
+  static native long openBuffer(ByteBuffer direct, long offset, long size, int backend, boolean skipChecksum);
+
+  static native long openBytes(byte[] bytes, int offset, int size, int backend, boolean skipChecksum);
+
+  static native void closeModel(long model);
+
+  static native long[] modelInfo(long model);
+
+  static native byte[][] modelNames(long model, int what, int program);
+
+  static native int[] modelSpaces(long model);
+
+  static native int[] programValues(long model, int program);
+
+  static native int[] programSteps(long model, int program);
+
+  // ---- Text: jni/text.c ----
+
+  static native int[] textInfo(long model);
+
+  static native int[] encode(long model, byte[] text, byte[] second, int flags, int maxLength, boolean document,
+      long[] counts);
+
+  static native byte[] decode(long model, int[] ids, int flags);
+
+  static native byte[] piece(long model, int id);
+
+  static native int findPiece(long model, byte[] piece);
+
+  static native long newText(long model, int vocabulary, int[] after, byte[] stops, int[] stopSizes);
+
+  static native void closeText(long text);
+
+  static native byte[] addToken(long text, int token, boolean ended);
+
+  // ---- Sessions: jni/session.c ----
+
+  static native long newSession(long model, int program, int workers, int[] limits, int[] keep, long[] taps,
+      int[] linked);
+
+  static native void closeSession(long session);
+
+  static native void bind(long session, int[] ids, int[] types, int[] lengths, int[] documents);
+
+  static native void setSegments(long session, int space, int[] lengths);
+
+  static native void writeInput(long session, int value, int[] rows, int number);
+
+  static native void run(long session);
+
+  static native void cancel(long session);
+
+  static native void clearCancel(long session);
+
+  // ---- Results: jni/result.c ----
+
+  static native int[] outputShape(long session, int value);
+
+  static native void readRow(long session, int value, int row, float[] to, int offset);
+
+  static native void readRowTo(long session, int value, int row, FloatBuffer to, long offset);
+
+  static native int[] segments(long session, int space);
+
+  static native int[] mapInfo(long session, int tap);
+
+  static native float[] denseMap(long session, int tap);
+
+  static native float[] sparseMap(long session, int tap, Object[] arrays);
+
+  static native byte[] tapsFile(long session);
+
+  // ---- Generation: jni/generate.c ----
+
+  static native int[] linked(long model, int program);
+
+  static native long newGenerator(long decode, long encode, int[] numbers, float[] rules, long seed, int[] stopIds,
+      int[] prompts, int[] lengths);
+
+  static native void closeGenerator(long generator);
+
+  static native void step(long generator, int[] tokens, float[] logprobs);
+}
