@@ -1,8 +1,8 @@
 // Renders chat templates with Hugging Face's interpreter of Jinja, as npm has it.
 //   node jinja.mjs CASES PACKAGES
 // CASES: JSON, {"templates": {NAME: TEXT}, "time": [year, month, .., second], "cases": [[NAME, variables], ..]}. Prints
-// for each {"text"} or {"error"}. The package has raise_exception and strftime_now of its own, so no variable may
-// have these names; the time is that of a Date that stands still.
+// for each {"text"} or {"error"}. The package defines raise_exception and strftime_now itself, so no variable may have
+// these names; the clock is stopped at the given time.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 

@@ -14,7 +14,6 @@ MBART = ("ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_X
          "nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN").split()
 MBART50 = ("af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE "
            "sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI").split()
-NLLB_FIRST = ["ace_Arab", "ace_Latn", "acm_Arab"]  # the codes of a test are those that its configuration lists
 UNKNOWN, CONTROL, USER = 2, 3, 4  # types of pieces
 
 
@@ -139,7 +138,7 @@ def sentencepiece_json(name, path, config):
         special = ["</s>", "<unk>", "<pad>", "<mask_1>", "<mask_2>"] + [f"<unk_{i}>" for i in range(2, offset)]
     elif name in ("XLMRobertaTokenizer", "MBartTokenizer", "MBart50Tokenizer", "NllbTokenizer", "XGLMTokenizer"):
         codes = {"MBartTokenizer": MBART, "MBart50Tokenizer": MBART + MBART50,
-                 "NllbTokenizer": config.get("codes", NLLB_FIRST)}.get(name, [])
+                 "NllbTokenizer": config.get("codes", [])}.get(name, [])
         filled = [f"<madeupword{i}>" for i in range(7)] if name == "XGLMTokenizer" else []
         vocabulary = fairseq + read.scored(3) + [(token, 0.0) for token in codes + filled]
         unknown, ends = 3, angled
