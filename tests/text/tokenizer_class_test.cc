@@ -66,6 +66,24 @@ TEST_F(TokenizerFiles, EachClassHasItsIdsAndItsEnds) {
   EXPECT_EQ(Encode("hello [MASK]"), (Ids{1, 4, 14, 2}));  // behind all pieces
 }
 
+// Albert never takes a piece that ends in a digit and a comma (check_number_comma).
+TEST_F(TokenizerFiles, AlbertSplitsCommasFromDigits) {
+  const std::string file = ModelFile()
+                               .Piece("<pad>", 0, ModelFile::kControl)
+                               .Piece("<unk>", 0, ModelFile::kUnknown)
+                               .Piece("[CLS]", 0, ModelFile::kControl)
+                               .Piece("[SEP]", 0, ModelFile::kControl)
+                               .Piece(kMark, -1)
+                               .Piece("9", -2)
+                               .Piece(",", -3)
+                               .Piece("9,", -1)
+                               .bytes();
+  Alone("spiece.model", file, {{"tokenizer_class", "AlbertTokenizer"}});
+  EXPECT_EQ(Encode("9,"), (Ids{2, 4, 5, 6, 3}));
+  Alone("spiece.model", file, {{"tokenizer_class", "BigBirdTokenizer"}});
+  EXPECT_EQ(Encode("9,"), (Ids{2, 4, 7, 3}));
+}
+
 // The class is that of tokenizer_config.json, else of config.json, else of its model_type, as AutoTokenizer has it.
 TEST_F(TokenizerFiles, WhatNamesTheClass) {
   Write("sentencepiece.bpe.model", UsualModel());
