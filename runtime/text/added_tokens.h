@@ -19,6 +19,7 @@ template <typename Plain, typename Token>
 void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text, const Plain& plain,
                   const Token& token) {
   uint32_t from = 0;
+  bool starts = true;  // whether a token with kAddedAtStart may begin at `from`
   for (uint32_t at = 0; at < text.size && trie.count != 0;) {
     uint32_t index = 0;
     const uint32_t size = trie.Longest(0, text.bytes + at, std::min(text.size - at, kMaxPieceBytes), &index);
@@ -30,6 +31,8 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     uint32_t begin = at, end = at + size;
     at = end;
     if (end <= from) continue;  // within the spaces that the previous token absorbed
+    const bool at_start = (added.flags & kAddedAtStart) != 0;
+    if (at_start && (begin != from || !starts)) continue;
     if ((added.flags & kAddedSingleWord) != 0) {
       const bool before = begin != 0 && HasClass(tokenizer, text, PreviousChar(text.bytes, begin), kClassWord);
       const bool after = end != text.size && HasClass(tokenizer, text, end, kClassWord);
@@ -49,6 +52,7 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     if (from < begin) plain(from, begin);
     token(added.id, begin, end);
     from = end;
+    starts = !at_start;
   }
   if (from < text.size) plain(from, text.size);
 }

@@ -214,7 +214,8 @@ struct Added {
   uint32_t id;
   uint32_t flags;
 };
-enum : uint32_t { kAddedLstrip = 1, kAddedRstrip = 2, kAddedSingleWord = 4, kAddedSpecial = 8 };
+// kAddedAtStart: found only where a text begins, or directly after a token without this flag.
+enum : uint32_t { kAddedLstrip = 1, kAddedRstrip = 2, kAddedSingleWord = 4, kAddedSpecial = 8, kAddedAtStart = 16 };
 
 enum class TemplateKind : uint32_t { kToken = 0, kTextA = 1, kTextB = 2 };
 struct TemplateItem {

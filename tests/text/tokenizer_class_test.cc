@@ -2,6 +2,7 @@
 // texts; and what tokenizer_config.json changes beside tokenizer.json.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -63,6 +64,24 @@ TEST_F(TokenizerFiles, EachClassHasItsIdsAndItsEnds) {
             .bytes(),
         {{"tokenizer_class", "DebertaV2Tokenizer"}});
   EXPECT_EQ(Encode("hello [MASK]"), (Ids{1, 4, 14, 2}));  // behind all pieces
+}
+
+// Albert never takes a piece that ends in a digit and a comma (check_number_comma).
+TEST_F(TokenizerFiles, AlbertSplitsCommasFromDigits) {
+  const std::string file = ModelFile()
+                               .Piece("<pad>", 0, ModelFile::kControl)
+                               .Piece("<unk>", 0, ModelFile::kUnknown)
+                               .Piece("[CLS]", 0, ModelFile::kControl)
+                               .Piece("[SEP]", 0, ModelFile::kControl)
+                               .Piece(kMark, -1)
+                               .Piece("9", -2)
+                               .Piece(",", -3)
+                               .Piece("9,", -1)
+                               .bytes();
+  Alone("spiece.model", file, {{"tokenizer_class", "AlbertTokenizer"}});
+  EXPECT_EQ(Encode("9,"), (Ids{2, 4, 5, 6, 3}));
+  Alone("spiece.model", file, {{"tokenizer_class", "BigBirdTokenizer"}});
+  EXPECT_EQ(Encode("9,"), (Ids{2, 4, 7, 3}));
 }
 
 // The class is that of tokenizer_config.json, else of config.json, else of its model_type, as AutoTokenizer has it.
@@ -181,6 +200,11 @@ TEST_F(TokenizerFiles, Marian) {
   Write("vocab.json", vocabulary);
   Write("config.json", json{{"model_type", "marian"}});
   EXPECT_EQ(Encode(">>fra<< hello world"), (Ids{2, 5, 4, 0}));
+  EXPECT_EQ(Encode("</s>>>fra<< hello"), (Ids{0, 2, 5, 0}));
+  for (const char* text : {"hello >>fra<<", ">>fra<<>>fra<<"}) {  // the code selects a language only at the beginning
+    const Ids ids = Encode(text);
+    EXPECT_LE(std::count(ids.begin(), ids.end(), 2), text[0] == '>' ? 1 : 0) << text;
+  }
   EXPECT_EQ(Encode("hello ?"), (Ids{5, 6, 1, 0}));
   EXPECT_EQ(EncodePair("hello", "world"), (Ids{5, 4, 0}));
   EXPECT_EQ(Decode({3, 4, 0}), "bonjour world");
@@ -212,6 +236,11 @@ TEST_F(TokenizerFiles, Byt5) {
   EXPECT_EQ(Encode("hi"), (Ids{107, 108, 1}));
   EXPECT_EQ(Encode("h\xc3\xa9 "), (Ids{107, 198, 172, 35, 1}));
   EXPECT_EQ(Encode("a<extra_id_0>b"), (Ids{100, 259, 101, 1}));
+  EXPECT_EQ(Encode("a <extra_id_0> b"), (Ids{100, 35, 259, 35, 101, 1}));
+  EXPECT_EQ(Encode("a <unk> \tb"), (Ids{100, 2, 101, 1}));  // the class's flags of this token
+  Config({{"tokenizer_class", "ByT5Tokenizer"}, {"unk_token", {{"content", "<unk>"}, {"lstrip", false}}}});
+  EXPECT_EQ(Encode("a <unk> b"), (Ids{100, 35, 2, 35, 101, 1}));
+  Config({{"tokenizer_class", "ByT5Tokenizer"}});
   EXPECT_EQ(EncodePair("a", "b"), (Ids{100, 1, 101, 1}));
   EXPECT_EQ(Decode({107, 198, 172, 1}), "h\xc3\xa9");
 }

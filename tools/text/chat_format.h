@@ -42,7 +42,8 @@ class ChatFormat {
   // if the model has none.
   ChatFormat(const Model& model, const std::string& asked, const ChatInputs& inputs = {});
 
-  // Same as ChatPrompt. Fails if the model's template needs a language feature that is not implemented.
+  // Same as ChatPrompt; the model's own template begins an answer also after a message of the assistant. Fails if it
+  // needs a language feature that is not implemented.
   std::string Prompt(const std::vector<ChatMessage>& messages) const;
   // Tokens of a whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the tokenizer
   // or the template writes it.

@@ -12,7 +12,9 @@ TextModel ReadByteTokens(const PublishedTokens& tokens, const JsonView& config) 
   model.flags = text::kTiesByLeft;
   model.continuation = "";
   for (const char* content : {"<pad>", "</s>", "<unk>"}) {
-    model.added.push_back({content, static_cast<uint32_t>(model.tokens.size()), text::kAddedSpecial, false});
+    // The class lets these absorb the spaces around them, unless the directory's files give their flags.
+    const uint32_t flags = text::kAddedSpecial | text::kAddedLstrip | text::kAddedRstrip;
+    model.added.push_back({content, static_cast<uint32_t>(model.tokens.size()), flags, false});
     model.tokens.push_back({content, 0, text::kTokenSpecial, false});
   }
   for (uint32_t byte = 0; byte < kBytes; ++byte) {

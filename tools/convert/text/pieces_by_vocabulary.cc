@@ -114,9 +114,10 @@ TextModel ReadPiecesByVocabulary(const std::string& type, const SentencePieces& 
     model.added.push_back({languages[i], listed + i, text::kAddedSpecial, false});
   }
   for (uint32_t id = 0; marian && id < pieces.size(); ++id) {
-    // ">>fra<<" at the beginning of a text selects the target language.
+    // ">>fra<<" at the beginning of a text selects the target language (MarianTokenizer.remove_language_code).
     const std::string piece(pieces[id]);
-    if (StartsWith(piece, ">>") && EndsWith(piece, "<<")) model.added.push_back({piece, id, 0, false});
+    const bool code = StartsWith(piece, ">>") && EndsWith(piece, "<<");
+    if (code) model.added.push_back({piece, id, text::kAddedAtStart, false});
   }
   std::vector<DefaultToken> names = {{"eos_token", "</s>"}, {"unk_token", "<unk>"}, {"pad_token", "<pad>"}};
   if (!marian) names.insert(names.begin(), {"bos_token", "<s>"});
