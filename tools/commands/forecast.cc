@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -29,7 +30,7 @@ struct Arguments {
 
 std::vector<float> ReadFile(const std::string& path) {
   if (path == "-") return ReadSeries(std::cin, "standard input");
-  std::ifstream stream(path);
+  std::ifstream stream(std::filesystem::path(path), std::ios::binary);
   if (!stream) Fail("{}: cannot be read", path);
   return ReadSeries(stream, path);
 }
