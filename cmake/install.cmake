@@ -17,6 +17,9 @@ string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/fovea.pc.in fovea.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(WIN32 AND CMAKE_NM)  # the list that other compilers' tools make their own import library from
+  install(FILES ${PROJECT_BINARY_DIR}/runtime/fovea.def DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
