@@ -15,8 +15,11 @@
 #define __GCC_ATOMIC_LONG_LOCK_FREE 2
 #define __GCC_ATOMIC_LLONG_LOCK_FREE 2
 #define __GCC_ATOMIC_POINTER_LOCK_FREE 2
-#include <_mingw.h>
+/* In this order: the second hides attributes from the compiler. */
+/* clang-format off */
 #include <immintrin.h>
+#include <_mingw.h>
+/* clang-format on */
 #undef __attribute__ /* hidden from compilers with _MSC_VER */
 #undef __MINGW_ATTRIB_NORETURN
 #define __MINGW_ATTRIB_NORETURN
