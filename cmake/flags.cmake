@@ -17,6 +17,9 @@ endif()
 # gets the same flags. Other build systems are checked by runtime/base/floating_point.h.
 include(CheckCXXCompilerFlag)
 include(host)
+if(WIN32)
+  include(windows)
+endif()
 set(FOVEA_EXACT_ARITHMETIC -fno-fast-math -fno-unsafe-math-optimizations -fno-associative-math -fno-reciprocal-math
   -fno-finite-math-only -fsigned-zeros -fno-rounding-math)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -66,7 +69,7 @@ add_library(fovea_quickly_compiled INTERFACE)
 add_library(fovea_quickly_compiled_tests INTERFACE)
 target_link_libraries(fovea_quickly_compiled_tests INTERFACE fovea_quickly_compiled)
 target_compile_options(fovea_quickly_compiled INTERFACE $<${instrumented}:-Og>)
-if(NOT CMAKE_CROSSCOMPILING)
+if(NOT CMAKE_CROSSCOMPILING OR WIN32)  # Wine does not emulate the processor
   target_compile_options(fovea_quickly_compiled_tests INTERFACE
     $<$<AND:$<CONFIG:Release>,$<NOT:${instrumented}>>:-O1>)
 endif()

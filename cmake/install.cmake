@@ -30,6 +30,9 @@ if(TARGET fovea_port)
   install(FILES ${PROJECT_BINARY_DIR}/fovea-port.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
+if(WIN32 AND CMAKE_NM)  # the list that other compilers' tools make their own import library from
+  install(FILES ${PROJECT_BINARY_DIR}/runtime/fovea.def DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()

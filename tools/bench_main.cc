@@ -2,11 +2,13 @@
 #include <iostream>
 #include <vector>
 
+#include "tools/base/system.h"
 #include "tools/commands/bench.h"
 
 int main(int argc, char** argv) {
+  fovea::tools::Process process(argc, argv);
   std::vector<const char*> arguments = {"fovea", "bench"};
-  if (argc > 1) arguments.insert(arguments.end(), argv + 1, argv + argc);
+  if (argc > 1) arguments.insert(arguments.end(), process.argv() + 1, process.argv() + process.argc());
   return fovea::tools::RunCommands({fovea::tools::AddBench}, static_cast<int>(arguments.size()), arguments.data(),
                                    std::cout, std::cerr);
 }

@@ -1,6 +1,10 @@
 // The fovea command.
 #include <iostream>
 
+#include "tools/base/system.h"
 #include "tools/commands/commands.h"
 
-int main(int argc, char** argv) { return fovea::tools::RunCommand(argc, argv, std::cout, std::cerr); }
+int main(int argc, char** argv) {
+  fovea::tools::Process process(argc, argv);
+  return fovea::tools::RunCommand(process.argc(), process.argv(), std::cout, std::cerr);
+}

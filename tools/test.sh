@@ -5,8 +5,9 @@
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]
 #       all of these if none is named
 #   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]
+#       [windows-mingw]
 #       bytes of small libraries, kernels as plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
-#       other processors, WebAssembly
+#       other processors, WebAssembly, Windows under Wine
 #   tools/test.sh everything
 #       both lists: takes hours, because of emulation
 # The last line is the number of passed, failed and skipped cases; the lines above it name the skipped cases and the
@@ -14,7 +15,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64 firmware"
-cross="x86_64 armv7 riscv64 wasm32"
+cross="x86_64 armv7 riscv64 wasm32 windows-mingw"
 named=${*:-$usual}
 if [ "$named" = everything ]; then named="$usual sizes host-emu128 host-asan-whole aarch64-whole $cross"; fi
 packages=--test
@@ -86,10 +87,10 @@ for what in $named; do
       build riscv64-linux
       check riscv64 riscv64-linux
       ;;
-    wasm32)
+    wasm32 | windows-mingw)
       build host-release
-      build wasm32
-      check wasm32
+      build "$what"
+      check "$what"
       ;;
     firmware)
       build host-release

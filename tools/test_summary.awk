@@ -23,6 +23,7 @@ function wants(text, part) {
   ++wanting[part[2]]
 }
 
+{ sub(/\r$/, "") }  # of programs for Windows
 inside && /^<end of output>$/ { inside = reason = 0; next }
 inside && /^NOT TESTED: .*, for want of / { left_out = 1; wants(substr($0, 13)); next }
 inside && /^SKIPPED: / { left_out = 1; ++others[substr($0, 10)]; next }

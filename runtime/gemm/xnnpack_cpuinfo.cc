@@ -48,7 +48,9 @@ bool SystemSaves(uint32_t sets) {
 }
 bool SavesAvx() { return SystemSaves(0x6); }
 bool SavesAvx512() { return SystemSaves(0xe6); }
+#if !defined(_WIN32)
 bool SavesAmx() { return SystemSaves(0x60000); }
+#endif
 
 }  // namespace
 
@@ -69,7 +71,12 @@ bool cpuinfo_has_x86_avx512vl(void) { return SavesAvx512() && Cpuid(7, 0, kEbx, 
 bool cpuinfo_has_x86_avx512vbmi(void) { return SavesAvx512() && Cpuid(7, 0, kEcx, 1); }
 bool cpuinfo_has_x86_avx512vnni(void) { return SavesAvx512() && Cpuid(7, 0, kEcx, 11); }
 bool cpuinfo_has_x86_avx512fp16(void) { return SavesAvx512() && Cpuid(7, 0, kEdx, 23); }
+#if defined(_WIN32)
+// Windows lets a process use AMX only after the program has asked it to, which is not for a library to do.
+bool cpuinfo_has_x86_amx_int8(void) { return false; }
+#else
 bool cpuinfo_has_x86_amx_int8(void) { return SavesAmx() && Cpuid(7, 0, kEdx, 24) && Cpuid(7, 0, kEdx, 25); }
+#endif
 
 #elif defined(__aarch64__)
 

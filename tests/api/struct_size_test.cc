@@ -6,7 +6,9 @@
 #include "tests/support/cached_decoder.h"
 #include "tests/support/every_operation.h"
 
-#if !defined(__EMSCRIPTEN__)
+#if defined(_WIN32)
+#include <windows.h>
+#elif !defined(__EMSCRIPTEN__)
 #include <sys/mman.h>
 #include <unistd.h>
 #endif
@@ -27,20 +29,40 @@ class Edge {
 #else
 class Edge {
  public:
-  explicit Edge(size_t bytes) : page_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
-    void* pages = mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    EXPECT_NE(pages, MAP_FAILED);
-    pages_ = static_cast<uint8_t*>(pages);
-    EXPECT_EQ(mprotect(pages_ + page_, page_, PROT_NONE), 0);
-    at_ = pages_ + page_ - bytes;
+  explicit Edge(size_t bytes) {
+    at_ = TwoPages() + page_ - bytes;
+    EXPECT_NE(pages_, nullptr);
   }
+#if defined(_WIN32)
+  ~Edge() { VirtualFree(pages_, 0, MEM_RELEASE); }
+#else
   ~Edge() { munmap(pages_, 2 * page_); }
+#endif
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
   uint8_t* at() const { return at_; }
 
  private:
-  size_t page_;
+  // The second one may not be touched.
+  uint8_t* TwoPages() {
+#if defined(_WIN32)
+    SYSTEM_INFO info;
+    GetSystemInfo(&info);
+    page_ = info.dwPageSize;
+    pages_ = static_cast<uint8_t*>(VirtualAlloc(nullptr, 2 * page_, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+    DWORD before;
+    EXPECT_TRUE(VirtualProtect(pages_ + page_, page_, PAGE_NOACCESS, &before));
+#else
+    page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    void* pages = mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(pages, MAP_FAILED);
+    pages_ = static_cast<uint8_t*>(pages);
+    EXPECT_EQ(mprotect(pages_ + page_, page_, PROT_NONE), 0);
+#endif
+    return pages_;
+  }
+
+  size_t page_ = 0;
   uint8_t *pages_ = nullptr, *at_ = nullptr;
 };
 #endif

@@ -1,5 +1,6 @@
 #include "tools/base/lines.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 
@@ -10,7 +11,7 @@ namespace fovea::tools {
 std::vector<std::string> ReadLines(const std::string& path) {
   std::ifstream opened;
   if (path != "-") {
-    opened.open(path);
+    opened.open(std::filesystem::path(path), std::ios::binary);
     if (!opened) Fail("{}: cannot open", path);
   }
   std::istream& stream = path == "-" ? std::cin : opened;

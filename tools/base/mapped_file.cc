@@ -1,15 +1,12 @@
 // A whole file, mapped read-only.
 #include "tools/base/mapped_file.h"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
-
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "tools/base/fail.h"
+#include "tools/base/system.h"
 
 namespace fovea::tools {
 
@@ -24,26 +21,19 @@ bool MappedFile::Forget(const uint8_t* begin, uint64_t size) const {
   const uint64_t first = reinterpret_cast<uintptr_t>(data()), last = first + file_.size;
   const uint64_t from = reinterpret_cast<uintptr_t>(begin);
   if (from < first || from > last || size > last - from) return false;
-#ifdef __linux__  // where files are mapped
-  // Whole pages.
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t inner = (from + page - 1) / page * page, end = (from + size) / page * page;
-  if (inner < end) {
-    madvise(reinterpret_cast<void*>(static_cast<uintptr_t>(inner)), static_cast<size_t>(end - inner), MADV_DONTNEED);
-  }
-#endif
+  ForgetMapped(begin, size);
   return true;
 }
 
 std::string ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(std::filesystem::path(path), std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf() || file.peek() == EOF)) Fail("{}: cannot read", path);
   return content.str();
 }
 
 void WriteFile(const std::string& path, const void* data, uint64_t size) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  std::ofstream file(std::filesystem::path(path), std::ios::binary | std::ios::trunc);
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
   file.close();
   if (!file) Fail("{}: cannot write", path);

@@ -3,7 +3,6 @@
 #define FOVEA_TOOLS_BASE_PROGRESS_H_
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <iostream>
 #include <ostream>
@@ -11,12 +10,13 @@
 
 #include "tools/base/clock.h"
 #include "tools/base/printable.h"
+#include "tools/base/system.h"
 
 namespace fovea::tools {
 
 class ProgressLine {
  public:
-  explicit ProgressLine(std::ostream& err) : err_(err), shown_(&err == &std::cerr && isatty(STDERR_FILENO) != 0) {}
+  explicit ProgressLine(std::ostream& err) : err_(err), shown_(&err == &std::cerr && ErrorsAreTerminal()) {}
   ~ProgressLine() { Clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -10,6 +10,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/system.h"
 
 namespace fovea::tools {
 namespace {
@@ -42,7 +43,7 @@ BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
   errno = EEXIST;  // a file of that name may belong to another program or conversion
   for (int i = 0; file_ == nullptr && errno == EEXIST && i < 100; ++i) {
     partial_ = path_ + ".part" + (i == 0 ? "" : std::to_string(i));
-    file_ = fopen(partial_.c_str(), "w+bx");
+    file_ = CreateNewFile(partial_);
   }
   if (file_ == nullptr) FailToWrite();
 }
@@ -50,7 +51,7 @@ BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
 BlobFile::~BlobFile() {
   if (file_ == nullptr) return;
   fclose(file_);
-  remove(partial_.c_str());
+  RemoveFile(partial_);
 }
 
 void BlobFile::FailToWrite() const { Fail("{}: cannot write", path_); }
@@ -91,7 +92,7 @@ void BlobFile::Keep() {
   std::error_code error;
   if (written) std::filesystem::rename(partial_, path_, error);
   if (!written || error) {
-    remove(partial_.c_str());
+    RemoveFile(partial_);
     FailToWrite();
   }
 }

@@ -2,7 +2,6 @@
 #include "ports/bench.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +11,7 @@
 
 #include "tools/base/clock.h"
 #include "tools/base/print.h"
+#include "tools/base/system.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bench.h"
@@ -61,12 +61,6 @@ void Measure(Session* session, double seconds, const std::function<void(uint64_t
     now = NanosecondClock();
     after_run(now - start);
   }
-}
-
-uint64_t PeakResidentBytes() {
-  struct rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 // Seconds of an operation in a run, summed over all workers, over many runs. A disturbance (another process, an

@@ -1,6 +1,5 @@
 // fovea generate: continues texts or maps texts to texts, and shows what the decoder attended to.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <iostream>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tools/base/system.h"
 #include "tools/commands/chat_arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
@@ -259,10 +259,11 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     ask(PromptText(arguments.prompts[i]));
   }
   if (!arguments.prompts.empty() || !arguments.chat_inputs.messages.empty()) return;
-  const bool typed = isatty(STDIN_FILENO) != 0;
+  const bool typed = InputIsTerminal();
   for (std::string line; !Interrupt::Happened();) {
     if (typed) console->out << "> " << std::flush;
     if (!std::getline(std::cin, line)) break;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     ask(line);
     if (typed) interrupt.Rearm();

@@ -1,13 +1,14 @@
 // fovea translate: maps each input line to an output line with an encoder and a decoder.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/base/system.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/defaults.h"
@@ -144,9 +145,9 @@ void Run(const Arguments& arguments, Console* console) {
     }
   } else if (arguments.file == "-") {
     // On a terminal each line is translated at once.
-    ForEachBatch(std::cin, isatty(STDIN_FILENO) != 0 ? 1 : arguments.batch_size, translate);
+    ForEachBatch(std::cin, InputIsTerminal() ? 1 : arguments.batch_size, translate);
   } else {
-    std::ifstream file(arguments.file);
+    std::ifstream file(std::filesystem::path(arguments.file), std::ios::binary);
     if (!file) Fail("{}: cannot open", arguments.file);
     ForEachBatch(file, arguments.batch_size, translate);
     if (file.bad()) Fail("{}: cannot read", arguments.file);

@@ -17,23 +17,31 @@ void OnSignal(int) {
 }
 
 // Handles one signal; the second has its former effect. A blocked read is interrupted.
-struct sigaction Once() {
-  struct sigaction action = {};
+#ifdef _WIN32
+using Handling = void (*)(int);
+Handling CatchOne() { return signal(SIGINT, OnSignal); }  // called in another thread, once
+void CatchAs(Handling handling) { signal(SIGINT, handling); }
+#else
+using Handling = struct sigaction;
+Handling CatchOne() {
+  Handling action = {}, before = {};
   action.sa_handler = OnSignal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  return action;
+  sigaction(SIGINT, &action, &before);
+  return before;
 }
+void CatchAs(const Handling& handling) { sigaction(SIGINT, &handling, nullptr); }
+#endif
 
 }  // namespace
 
 Interrupt::Interrupt() {
   happened = false;
-  const struct sigaction action = Once();
-  sigaction(SIGINT, &action, &before_);
+  before_ = CatchOne();
 }
 
 Interrupt::~Interrupt() {
-  sigaction(SIGINT, &before_, nullptr);
+  CatchAs(before_);
   happened = false;
 }
 
@@ -41,8 +49,7 @@ bool Interrupt::Happened() { return happened; }
 
 void Interrupt::Rearm() {
   happened = false;
-  const struct sigaction action = Once();
-  sigaction(SIGINT, &action, nullptr);
+  CatchOne();
 }
 
 void Interrupt::Watch(fovea_session* decode, fovea_session* draft) {

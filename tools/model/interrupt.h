@@ -27,7 +27,12 @@ class Interrupt {
   static void Watch(fovea_session* decode, fovea_session* draft);
 
  private:
-  struct sigaction before_;
+#ifdef _WIN32
+  using Handling = void (*)(int);
+#else
+  using Handling = struct sigaction;
+#endif
+  Handling before_;
 };
 
 }  // namespace fovea::tools

@@ -209,10 +209,10 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
       if (name.find('/') != std::string::npos) Fail("{}: {} is not a file beside it", path, name);
     }
   } else {
-    names.insert(fs::path(path).filename());
+    names.insert(fs::path(path).filename().string());
   }
   for (const std::string& name : names) {
-    const std::string file = fs::path(path).parent_path() / name;
+    const std::string file = (fs::path(path).parent_path() / name).string();
     if (names.size() > 1 && !fs::exists(file)) Fail("{}: lists {}, which is not beside it; download it", path, name);
     files_.push_back(std::make_unique<MappedFile>(file));
     for (auto& [tensor, stored] : ParseSafetensors(files_.back()->data(), files_.back()->size(), file)) {

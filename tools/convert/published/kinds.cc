@@ -224,7 +224,7 @@ void FailWithoutWeights(const std::string& directory) {
 
 void RefusePointer(const std::string& path) {
   static constexpr std::string_view kStart = "version https://git-lfs";
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(fs::path(path), std::ios::binary);
   std::string start(kStart.size(), '\0');
   if (file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStart) {
     Fail("{}: is a pointer of Git LFS, the file itself was not downloaded; run: git lfs pull", path);

@@ -21,14 +21,14 @@ using std::filesystem::path;
 
 TextModel ReadFileOfType(const path& file, const std::string& type, const JsonView& description) {
   if (type == "tokenizer.json") {
-    const TokenizerFile read = ReadTokenizerFile(file);
+    const TokenizerFile read = ReadTokenizerFile(file.string());
     return ReadTokenizerJson({read.json, file.string()}, read.lists);
   }
-  if (type == "sentencepiece") return ReadSentencePiece(ReadFile(file));
-  if (type == "wordpiece") return ReadVocabTxt(ReadFile(file), description);
+  if (type == "sentencepiece") return ReadSentencePiece(ReadFile(file.string()));
+  if (type == "wordpiece") return ReadVocabTxt(ReadFile(file.string()), description);
   if (type != "characters" && type != "unigram" && type != "pieces")
     Fail("tokenizer type \"{}\" is not supported", type);
-  const Json json = ReadJson(file);
+  const Json json = ReadJson(file.string());
   const JsonView view(json, file.string());
   if (type == "pieces") return ReadListedPieces(view);
   return type == "characters" ? ReadCharacters(view, description) : ReadScoredPieces(view, description);
@@ -47,7 +47,7 @@ path SentencePieceFile(const path& model_dir) {
 struct Directory {
   explicit Directory(const path& folder)
       : model_dir(folder),
-        json(std::filesystem::exists(folder / kConfig) ? ReadJson(folder / kConfig) : Json::object()),
+        json(std::filesystem::exists(folder / kConfig) ? ReadJson((folder / kConfig).string()) : Json::object()),
         type(TokenizerClassOf(folder, {json, (folder / kConfig).string()})) {
     if (!json.is_object()) Fail("{} must be an object", (folder / kConfig).string());
     if (IsBaseClass(type.name) && !Has("tokenizer.json")) type = ClassByType(folder);
@@ -72,8 +72,8 @@ struct Directory {
 // Reads pieces of a SentencePiece model with their ids in vocab.json.
 TextModel ReadPiecesWithIds(const Directory& files, const char* pieces, const PublishedTokens& tokens) {
   const std::string name = files.Where("vocab.json");
-  return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.model_dir / pieces)), ReadIds(name), name,
-                                tokens, files.config());
+  return ReadPiecesByVocabulary(files.type.name, ReadPieces(ReadFile(files.Where(pieces))), ReadIds(name), name, tokens,
+                                files.config());
 }
 
 TextModel ReadOneSentencePiece(const Directory& files, const path& found, const PublishedTokens& tokens) {
@@ -92,7 +92,7 @@ TextModel ReadOneSentencePiece(const Directory& files, const path& found, const 
     Fail("{} with vocab.json, {}, is not supported; add tokenizer.json", file, files.Named());
   }
   TextModel model =
-      ReadSentencePieceOfClass(files.type.name, ReadPieces(ReadFile(found)), tokens, files.config(), file);
+      ReadSentencePieceOfClass(files.type.name, ReadPieces(ReadFile(found.string())), tokens, files.config(), file);
   FollowAddedEnds(files.type.name, files.config(), tokens, &model, nullptr);
   return model;
 }
@@ -104,17 +104,17 @@ bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextM
     return true;
   }
   if (files.Has("vocab.txt") && files.type.name == "EsmTokenizer") {
-    *model = ReadEsmVocabulary(ReadFile(files.model_dir / "vocab.txt"), tokens);
+    *model = ReadEsmVocabulary(ReadFile(files.Where("vocab.txt")), tokens);
     return true;
   }
   if (files.Has("vocab.txt")) {
-    *model = ReadVocabTxt(ReadFile(files.model_dir / "vocab.txt"), files.config());
+    *model = ReadVocabTxt(ReadFile(files.Where("vocab.txt")), files.config());
     tokens.AddTo({}, model);
     return true;
   }
   if (files.Has("vocab.json") && files.Has("merges.txt")) {
     const std::string name = files.Where("vocab.json");
-    *model = ReadMergesTxt(ReadIds(name), name, ReadFile(files.model_dir / "merges.txt"), tokens, files.config());
+    *model = ReadMergesTxt(ReadIds(name), name, ReadFile(files.Where("merges.txt")), tokens, files.config());
     return true;
   }
   if (files.Has("source.spm") || files.Has("target.spm")) {
@@ -129,7 +129,7 @@ bool ReadOlderFiles(const Directory& files, const PublishedTokens& tokens, TextM
     return true;
   }
   if (files.Has("vocab.json")) {
-    const Json vocabulary = ReadJson(files.model_dir / "vocab.json");
+    const Json vocabulary = ReadJson(files.Where("vocab.json"));
     if (vocabulary.is_array() && !vocabulary.empty() && vocabulary[0].contains("piece")) {
       *model = ReadListedPieces({vocabulary, files.Where("vocab.json")});
       return true;
@@ -175,7 +175,7 @@ bool ReadDirectory(const path& model_dir, const TextOptions& options, TextModel*
   const JsonView config = files.config();
   const PublishedTokens tokens(model_dir, config);
   if (files.Has("tokenizer.json")) {
-    TokenizerFile file = ReadTokenizerFile(model_dir / "tokenizer.json");
+    TokenizerFile file = ReadTokenizerFile((model_dir / "tokenizer.json").string());
     ApplyKeysOfClass(files.type.name, config, &file.json, options.findings);
     *model = ReadTokenizerJson({file.json, files.Where("tokenizer.json")}, file.lists);
     tokens.AddBeside(NamesOfClass(files.type.name), model, options.findings);

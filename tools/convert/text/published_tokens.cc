@@ -101,7 +101,7 @@ class PublishedTokens::Known {
 
 PublishedTokens::PublishedTokens(const fs::path& model_dir, const JsonView& config) : config_(config) {
   const auto read = [&](const char* name, Json* json) {
-    if (fs::exists(model_dir / name)) *json = ReadJson(model_dir / name);
+    if (fs::exists(model_dir / name)) *json = ReadJson((model_dir / name).string());
     if (!json->is_object()) Fail("{} must be an object", (model_dir / name).string());
   };
   read("special_tokens_map.json", &map_);

@@ -138,7 +138,7 @@ TokenizerClass TokenizerClassOf(const std::filesystem::path& model_dir, const Js
   if (!named.empty()) return {WithoutFast(named), "tokenizer_config.json", true};
   const std::filesystem::path file = model_dir / "config.json";
   if (!std::filesystem::exists(file)) return {};
-  const Json json = ReadJson(file);
+  const Json json = ReadJson(file.string());
   const JsonView model(json, file.string());
   const std::string own = model["tokenizer_class"].Text("");
   if (!own.empty()) return {WithoutFast(own), "config.json", true};
@@ -152,7 +152,7 @@ bool IsBaseClass(const std::string& name) {
 TokenizerClass ClassByType(const std::filesystem::path& model_dir) {
   const std::filesystem::path file = model_dir / "config.json";
   if (!std::filesystem::exists(file)) return {};
-  const Json json = ReadJson(file);
+  const Json json = ReadJson(file.string());
   return ByType({json, file.string()});
 }
 
