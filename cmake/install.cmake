@@ -1,6 +1,18 @@
 # Installs the libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of the
 # libraries' parts.
 include(GNUInstallDirs)
+# The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
+  foreach(part IN ITEMS fovea_command fovea_port_shared)
+    if(TARGET ${part})
+      add_dependencies(installed ${part})
+    endif()
+  endforeach()
+endif()
+if(NOT FOVEA_INSTALL)
+  return()
+endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
 
@@ -21,13 +33,6 @@ install(FILES ${PROJECT_BINARY_DIR}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
-# The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
-add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
-foreach(part IN ITEMS fovea_command fovea_port_shared)
-  if(TARGET ${part})
-    add_dependencies(installed ${part})
-  endif()
-endforeach()
 
 set(licences HIGHWAY/LICENSE-BSD3)
 if(FOVEA_XNNPACK)
