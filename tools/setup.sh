@@ -2,7 +2,7 @@
 # Installs the Debian packages that building fovea needs; does nothing if all are installed.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly, and for Go's port
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V and WebAssembly, Go's port, and hosts (tests/hosts)
 #   tools/setup.sh --fuzz   to build, run and fuzz
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
@@ -17,7 +17,8 @@ case ${1-} in
     ;;
 esac
 if [ "${1-}" = --cross ]; then
-  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy"
+  packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy
+    meson mold lld-19 libc++-19-dev libc++abi-19-dev"
 fi
 if [ "${1-}" = --fuzz ]; then
   packages="$packages clang-19 libclang-rt-19-dev"
