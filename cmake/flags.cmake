@@ -38,7 +38,8 @@ endif()
 
 # For all of our code: library, tools and tests.
 add_library(fovea_flags INTERFACE)
-target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(fovea_flags INTERFACE ${PROJECT_SOURCE_DIR} ${FOVEA_INCLUDE_DIR})
+target_compile_definitions(fovea_flags INTERFACE ${FOVEA_PREFIX_DEFINITIONS})
 target_compile_options(fovea_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-psabi $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
   $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>  # in libstdc++'s std::stable_sort

@@ -6,6 +6,7 @@ set(CMAKE_UNITY_BUILD OFF)                   # such a file includes itself once 
 set(FOVEA_HOST_FLAGS)
 if(NOT PROJECT_IS_TOP_LEVEL)
   set(CMAKE_COMPILE_WARNING_AS_ERROR OFF)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY INCLUDE_DIRECTORIES)  # may contain another Highway
   list(APPEND FOVEA_HOST_FLAGS -w)
 endif()
 set(of_all "-flto|-fsanitize|-coverage|-fprofile|_ASSERTIONS|_GLIBCXX|_LIBCPP")

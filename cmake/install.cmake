@@ -1,6 +1,18 @@
 # Installs the libraries with find_package(fovea) and pkg-config, the headers, the command, and the licences of the
 # libraries' parts.
 include(GNUInstallDirs)
+# The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
+  foreach(part IN ITEMS fovea_command fovea_port_shared)
+    if(TARGET ${part})
+      add_dependencies(installed ${part})
+    endif()
+  endforeach()
+endif()
+if(NOT FOVEA_INSTALL)
+  return()
+endif()
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/fovea)
 
@@ -10,7 +22,8 @@ configure_file(cmake/foveaConfig.cmake.in foveaConfig.cmake @ONLY)
 write_basic_package_version_file(foveaConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/foveaConfig.cmake ${PROJECT_BINARY_DIR}/foveaConfigVersion.cmake
   DESTINATION ${package_dir})
-install(DIRECTORY include/fovea DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
+install(DIRECTORY ${FOVEA_INCLUDE_DIR}/fovea DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
@@ -36,13 +49,6 @@ endif()
 if(TARGET fovea_command)
   install(TARGETS fovea_command)
 endif()
-# The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
-add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
-foreach(part IN ITEMS fovea_command fovea_port fovea_port_shared)
-  if(TARGET ${part})
-    add_dependencies(installed ${part})
-  endif()
-endforeach()
 
 set(licences HIGHWAY/LICENSE-BSD3)
 if(FOVEA_XNNPACK)

@@ -2,14 +2,16 @@
 # Joins objects and archives into one object with the code that its exported functions reach; all other names are local.
 # The exported ones are hidden: a shared library that contains this object does not export them again, so two plugins of
 # one process, each with a copy, do not call each other's.
-#   MACHINE="FLAGS" join_objects.sh CC NM OBJCOPY OUTPUT INPUT...      FLAGS: the machine that CC compiles for
+#   MACHINE="FLAGS" NAMES="PREFIX*" join_objects.sh CC NM OBJCOPY OUTPUT INPUT...
+#       FLAGS: the machine that CC compiles for; PREFIX: the beginning of exported names
 set -eu
 cc=$1 nm=$2 objcopy=$3 output=$4
 shift 4
 # Without its groups: otherwise the linker would drop our copy of an inline function that the program has as well.
 # shellcheck disable=SC2086
 "$cc" $MACHINE -r -nostdlib -Wl,--gc-sections,--gc-keep-exported,--force-group-allocation -o "$output" "$@"
-"$objcopy" --localize-hidden "$output"
+# Namespace std is not hidden: without optimisation its inline functions would be global names.
+"$objcopy" --localize-hidden --wildcard --keep-global-symbol="$NAMES" "$output"
 
 # Names that only discarded sections referred to are still listed as undefined: drop them, so that they pull in no
 # libraries. --strip-unneeded finds them, but would also remove the names of local functions, which profilers show.

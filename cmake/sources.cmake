@@ -1,12 +1,15 @@
 # Finds the sources of dependencies: sets FOVEA_<NAME>_DIR for each one that this build needs.
 
-# fovea_sources(NAME...): the user's FOVEA_<NAME>_SOURCE_DIR, or else the pinned source.
+# fovea_sources(NAME...): the user's FOVEA_<NAME>_SOURCE_DIR, or else the folder of that name in FOVEA_THIRD_PARTY_DIR,
+# or else the pinned source.
 function(fovea_sources)
   set(pinned)
   foreach(name IN LISTS ARGN)
     string(TOUPPER ${name} upper)
     if(FOVEA_${upper}_SOURCE_DIR)
       set(FOVEA_${upper}_DIR ${FOVEA_${upper}_SOURCE_DIR} PARENT_SCOPE)
+    elseif(FOVEA_THIRD_PARTY_DIR AND IS_DIRECTORY ${FOVEA_THIRD_PARTY_DIR}/${name})
+      set(FOVEA_${upper}_DIR ${FOVEA_THIRD_PARTY_DIR}/${name} PARENT_SCOPE)
     else()
       list(APPEND pinned ${name})
     endif()

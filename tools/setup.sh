@@ -2,8 +2,8 @@
 # Installs the Debian packages that building fovea needs; does nothing if all are installed.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and Windows (under Wine), and for the
-#                           ports to Go and Kotlin
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and Windows (under Wine), for the ports
+#                           to Go and Kotlin, and for hosts (tests/hosts)
 #   tools/setup.sh --fuzz   to build, run and fuzz
 #   tools/setup.sh --npm DIR   Node, and in DIR npm's packages that tests/npm compares with
 set -eu
@@ -21,7 +21,7 @@ esac
 if [ "${1-}" = --cross ]; then
   packages="$packages g++-arm-linux-gnueabihf g++-riscv64-linux-gnu emscripten chromium golang-go mypy kotlin
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf gcc-xtensa-lx106 picolibc-xtensa-lx106-elf
-    g++-mingw-w64-x86-64-posix wine wine64"
+    g++-mingw-w64-x86-64-posix wine wine64 meson mold lld-19 libc++-19-dev libc++abi-19-dev"
 fi
 if [ "${1-}" = --npm ]; then
   : "${2:?--npm needs a directory}"

@@ -30,7 +30,7 @@ def tag_of(report):
     if machine is None:
         return None, "its machine is not known"
     needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", report))
-    versions = sorted({name for name in re.findall(r"\bName: ([A-Za-z][\w.]*)", report)})
+    versions = sorted({name for name in re.findall(r": +Name: ([A-Za-z][\w.]*)", report)})
     if needed and all(MUSL.fullmatch(name) for name in needed):
         return ("musllinux", (1, 2), machine), f"it needs {', '.join(sorted(needed))}"
     strange = sorted(name for name in needed if not GLIBC.fullmatch(name))

@@ -7,7 +7,8 @@ update=
 if [ "$1" = --update ]; then update=1; shift; fi
 nm=$1 shared=$2 static=${3-}
 
-names() { "$nm" "$@" 2>/dev/null | awk 'NF >= 3 {print $3}' | sort -u; }
+# Names of the shared library have a version behind them, and the version is a name as well.
+names() { "$nm" "$@" 2>/dev/null | awk 'NF >= 3 && $2 != "A" {sub(/@.*/, "", $3); print $3}' | sort -u; }
 
 if [ -n "$update" ]; then names -D --defined-only "$shared" >"$list"; fi
 if grep -v '^fovea_' "$list"; then echo "symbols.txt may hold only fovea_ names" >&2; exit 1; fi

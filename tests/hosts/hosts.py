@@ -1,7 +1,9 @@
 """Builds fovea as part of other programs, each with settings that real projects have (situations.py), and runs README's
 example in it: it must classify a text as this build does.
 
-  hosts.py SOURCE_DIR BUILD_DIR CACHE_DIR CC CXX [SITUATION...]      all situations if none is named
+  hosts.py SOURCE_DIR BUILD_DIR CACHE_DIR CC CXX [-DNAME=VALUE...] [SITUATION...]
+
+All situations if none is named. Further options are for all of them: -DCMAKE_BUILD_TYPE=Debug compiles faster.
 """
 import os
 import pathlib
@@ -29,11 +31,13 @@ class Host:
         fovea = self.situation.get("source", lambda host: self.source)(self)
         add = self.situation.get("add", 'add_subdirectory("@fovea@" fovea)').replace("@fovea@", str(fovea))
         example = self.source / "tests" / "tools" / "readme_example.c"
-        lines = ["cmake_minimum_required(VERSION 3.25)", "project(host C CXX)", self.situation.get("parent", ""), add,
+        lines = [f"cmake_minimum_required(VERSION {self.situation.get('minimum', '3.25')})",
+                 f"project(host {self.situation.get('languages', 'C CXX')})", self.situation.get("parent", ""), add,
                  f'add_executable(host "{example}")', "target_link_libraries(host PRIVATE fovea::fovea)",
                  self.situation.get("after", "")]
         (self.folder / "CMakeLists.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         for name, text in self.situation.get("files", {}).items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_text(text, encoding="utf-8")
 
     def run(self, *command):
@@ -59,7 +63,8 @@ class Host:
 def main():
     source, build, cache = (pathlib.Path(part).resolve() for part in sys.argv[1:4])
     cc, cxx = sys.argv[4:6]
-    names = sys.argv[6:] or list(SITUATIONS)
+    further = [name for name in sys.argv[6:] if name.startswith("-D")]
+    names = [name for name in sys.argv[6:] if name not in further] or list(SITUATIONS)
     work = build / "tests" / "hosts"
     work.mkdir(parents=True, exist_ok=True)
     model = work / "classifier.fovea"
@@ -77,7 +82,7 @@ def main():
             continue
         compilers = situation.get("compilers", (cc, cxx))
         options = [f"-DCMAKE_C_COMPILER={compilers[0]}", f"-DCMAKE_CXX_COMPILER={compilers[1]}",
-                   f"-DFOVEA_CACHE_DIR={cache}"]
+                   f"-DFOVEA_CACHE_DIR={cache}", *further]
         host = Host(name, situation, work / name, source, options)
         try:
             host.make()
