@@ -61,10 +61,7 @@ async function readStream(stream, total, report, signal) {
 }
 
 function opened(response, name) {
-  if (!response.ok) {
-    response.body?.cancel?.().catch(() => {});
-    refuse(`cannot load ${name}: ${`${response.status} ${response.statusText}`.trim()}`);
-  }
+  if (!response.ok) refuse(`cannot load ${name}: ${`${response.status} ${response.statusText}`.trim()}`);
   if (response.bodyUsed) refuse(`the body of the response of ${name} is already read`);
   const encoded = response.headers.get("content-encoding");  // then content-length counts compressed bytes
   const length = Number(response.headers.get("content-length"));
@@ -122,6 +119,13 @@ async function cacheFor(name, place) {
   });
 }
 
+/** An error of the caller's function, which is thrown on as it is. */
+class OwnError {
+  constructor(error) {
+    this.error = error;
+  }
+}
+
 /** Calls the progress function at most every hundredth, and at the end. */
 function reporter(progress, name, total, cached) {
   if (progress === undefined) return () => {};
@@ -129,12 +133,22 @@ function reporter(progress, name, total, cached) {
   return (loaded, done = false) => {
     if (!done && (loaded < next || loaded === total)) return;
     next = loaded + Math.max(1, (total ?? 0) / 100);
-    progress({ name, loaded, total: done ? loaded : total, done, cached });
+    try {
+      progress({ name, loaded, total: done ? loaded : total, done, cached });
+    } catch (error) {
+      throw new OwnError(error);
+    }
   };
 }
 
 /** Bytes of a model. `options`: progress, cache, signal. */
-export async function load(given, options) {
+export function load(given, options) {
+  return loadFrom(given, options).catch((error) => {
+    throw error instanceof OwnError ? error.error : error;
+  });
+}
+
+async function loadFrom(given, options) {
   const { progress, cache: cacheName, signal } = optionsOf("load", options);
   if (progress !== undefined && typeof progress !== "function") refuse("progress is no function", C.FOVEA_E_OPTION);
   const source = await given;  // a promise, as fetch() returns, is welcome
@@ -149,7 +163,9 @@ export async function load(given, options) {
   }
   const report = reporter(progress, from.name, from.total, Boolean(kept));
   const bytes = await readStream(from.stream, from.total, report, signal).catch((error) => {
-    if (error instanceof FoveaError || error.name === "AbortError" || signal?.aborted) throw error;
+    if (error instanceof FoveaError || error instanceof OwnError || error.name === "AbortError" || signal?.aborted) {
+      throw error;
+    }
     refuse(`${from.name} broke off: ${error.message}`, undefined, error);
   });
   if (from.total !== null && bytes.length < from.total) {
@@ -157,6 +173,7 @@ export async function load(given, options) {
       C.FOVEA_E_TRUNCATED);
   }
   try {
+    if (bytes.length === 0) refuse(`${from.name} is empty`, C.FOVEA_E_TRUNCATED);
     checkBeginning(bytes, from.name);
   } catch (error) {
     if (!kept) throw error;

@@ -62,7 +62,7 @@ ${measured(`const extract = await pipeline("feature-extraction", "model-${kind}.
   "transformers.js": (kind) => `import { env, pipeline } from "@huggingface/transformers";
 ${measured(`env.allowLocalModels = true;
   env.allowRemoteModels = false;
-  env.localModelPath = new URL("models/", location.href).href;
+  env.localModelPath = "models/";
   env.backends.onnx.wasm.wasmPaths = new URL("ort/", location.href).href;
   env.backends.onnx.wasm.numThreads = 1;
   const extract = await pipeline("feature-extraction", "encoder", { dtype: "${kind === "f32" ? "fp32" : "q8"}",

@@ -155,7 +155,7 @@ try {
         }
         vite.on("exit", (code) => reject(new Error(`vite ended (${code}): ${text}`)));
       });
-      console.log(`vite dev: as the command; ${await inPage(browser, address, "vite dev", { wasm: "either" }, false)}`);
+      console.log(`vite dev: as the command; ${await inPage(browser, address, "vite dev", { wasm: "asset" }, false)}`);
     } finally {
       vite.kill();
     }

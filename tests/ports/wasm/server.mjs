@@ -14,6 +14,7 @@ export async function serve(root, answer = () => false) {
   const server = createServer((request, response) => {
     let path = normalize(new URL(request.url, "http://x").pathname);
     requests.push(path);
+    response.setHeader("connection", "close");  // on a slow machine, one that is kept is closed while it is used again
     const isolated = path.startsWith(`${ISOLATED}/`);
     if (isolated) path = path.slice(ISOLATED.length);
     if (answer(path, request, response)) return;

@@ -21,7 +21,11 @@ const folder = mkdtempSync(join(tmpdir(), "fovea-sources-"));
 const server = await serve(blobs, (name, request, response) => {
   const answers = {
     "/page.fovea": () => response.end("<!DOCTYPE html>\n<html><body>Not here</body></html>"),
-    "/chunked.fovea": () => response.write(bytes) && response.end(),
+    "/chunked.fovea": () => {
+      response.write(bytes);
+      response.end();
+    },
+    "/empty.fovea": () => response.end(),
     "/zipped.fovea": () => {
       const packed = gzipSync(bytes);
       response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length });
@@ -73,8 +77,7 @@ test("every kind of source makes the same model", async () => {
   const sources = {
     path, "relative path": relative(process.cwd(), path), "file URL": pathToFileURL(path),
     "file URL as text": pathToFileURL(path).href, address, URL: new URL(address), Request: new Request(address),
-    Response: await fetch(address), promise: fetch(address), stream: (await fetch(address)).body,
-    "Node stream": createReadStream(path), Blob: new Blob([bytes]), "file blob": await openAsBlob(path),
+    Response: await fetch(address), promise: fetch(address), "Node stream": createReadStream(path), Blob: new Blob([bytes]), "file blob": await openAsBlob(path),
     ArrayBuffer: Uint8Array.from(bytes).buffer, SharedArrayBuffer: shared, Buffer: bytes,
     "part of a buffer": new Uint8Array(Uint8Array.from([0, ...bytes]).buffer, 1),
     DataView: new DataView(Uint8Array.from(bytes).buffer), "without a length": `${server.origin}/chunked.fovea`,
@@ -85,6 +88,9 @@ test("every kind of source makes the same model", async () => {
     assert.deepEqual(model.classify(TEXT), expected, kind);
     model.close();
   }
+  const response = await fetch(address);  // which Node cancels once nothing refers to it
+  assert.deepEqual((await Model.open(response.body)).classify(TEXT), expected, "stream");
+  assert.ok(response.bodyUsed);
 });
 
 test("progress ends with all bytes, and never goes back", async () => {
@@ -102,6 +108,15 @@ test("progress ends with all bytes, and never goes back", async () => {
     });
     assert.ok(steps.length >= 1 && steps.length <= 101, `${steps.length} steps`);
     assert.equal(steps.at(-1).loaded, bytes.length);
+  }
+});
+
+test("an error of the progress function is thrown on", async () => {
+  for (const source of [path, address, bytes]) {
+    const wrong = new RangeError("of the caller");
+    await assert.rejects(Model.open(source, { progress: () => {
+      throw wrong;
+    } }), (error) => error === wrong);
   }
 });
 
@@ -146,7 +161,7 @@ test("what is no model is named, with the way out", async () => {
     [at("none.fovea"), A, /^cannot load http:.*none\.fovea: 404 Not Found /],
     [fetch(at("none.fovea")), A, /none\.fovea: 404 Not Found/],
     [at("page.fovea"), M, /page\.fovea is no model of fovea but a web page \(HTML\): "<!DOCTYPE html>.*is the address/],
-    [at("broken.fovea"), A, /broken\.fovea broke off/],
+    [at("broken.fovea"), A, /broken\.fovea broke off/], [at("empty.fovea"), "FOVEA_E_TRUNCATED", /empty\.fovea is empty/],
     ["http://127.0.0.1:9/a.fovea", A, /cannot load http:\/\/127\.0\.0\.1:9\/a\.fovea: /],
     ["none.fovea", A, /cannot read .*none\.fovea: no such file/],
     [tmpdir(), A, /this is a directory; 'fovea convert DIR/],
