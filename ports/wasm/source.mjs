@@ -132,7 +132,7 @@ function reporter(progress, name, total, cached) {
   let next = 0;
   return (loaded, done = false) => {
     if (!done && (loaded < next || loaded === total)) return;
-    next = loaded + Math.max(1, (total ?? 0) / 100);
+    next = loaded + Math.max(1, total === null ? (1 << 16) + loaded / 10 : total / 100);
     try {
       progress({ name, loaded, total: done ? loaded : total, done, cached });
     } catch (error) {
