@@ -28,7 +28,7 @@ async function main() {
   const result = { classes, sentences, workers: model.workers, line: String(model), steps: steps.at(-1),
     piped: await pipe(${JSON.stringify(TEXT)}, { top_k: 5 }) };
   try {
-    await Model.open("absent.fovea");
+    await Model.open("absent.fovea", { workers });
   } catch (error) {
     result.absent = error.message;
   }
@@ -131,18 +131,16 @@ try {
     const printed = bundler.build(dir);
     assertQuiet(printed, name);
     const root = bundler.own ? join(dir, "dist") : withPage(dir);
-    const server = await serve(root);
-    try {
-      const notes = [];
-      for (const isolated of [false, true]) {
-        notes.push(await inPage(browser, `${server.origin}${isolated ? server.isolated : ""}/index.html`, name, bundler,
-          isolated));
+    for (const isolated of [false, true]) {
+      const server = await serve(root, undefined, isolated);
+      try {
+        const note = await inPage(browser, `${server.origin}/index.html`, name, bundler, isolated);
+        console.log(`${name}${isolated ? ", isolated" : ""}: as the command; ${note}`);
+      } finally {
+        server.close();
       }
-      const files = sizeOf(root).filter(([file]) => !/html|fovea$/.test(file)).map(([file, size]) => `${file} ${size}`);
-      console.log(`${name}: as the command; ${notes[0]}; ${files.join(", ")}`);
-    } finally {
-      server.close();
     }
+    console.log(sizeOf(root).map(([file, size]) => `  ${file} ${size}`).join("\n"));
   }
 
   if (chosen("vite dev")) {

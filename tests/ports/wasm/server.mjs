@@ -1,22 +1,23 @@
-// A server of files for tests: below /isolated the same files, isolated from other origins.
+// A server of files for tests.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".html": "text/html", ".mjs": "text/javascript", ".js": "text/javascript", ".css": "text/css",
   ".wasm": "application/wasm", ".json": "application/json" };
-const ISOLATED = "/isolated", ISOLATION = {
+const ISOLATION = {
   "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 
-/** { origin, isolated, requests, close }. `answer(path, request, response)`: true if it has answered. */
-export async function serve(root, answer = () => false) {
+/**
+ * { origin, requests, close }. `answer(path, request, response)`: true if it has answered. `isolated`: pages are
+ * isolated from other origins.
+ */
+export async function serve(root, answer = () => false, isolated = false) {
   const requests = [];
   const server = createServer((request, response) => {
-    let path = normalize(new URL(request.url, "http://x").pathname);
+    const path = normalize(new URL(request.url, "http://x").pathname);
     requests.push(path);
     response.setHeader("connection", "close");  // on a slow machine, one that is kept is closed while it is used again
-    const isolated = path.startsWith(`${ISOLATED}/`);
-    if (isolated) path = path.slice(ISOLATED.length);
     if (answer(path, request, response)) return;
     try {
       const data = readFileSync(join(root, path));
@@ -30,5 +31,5 @@ export async function serve(root, answer = () => false) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const origin = `http://127.0.0.1:${server.address().port}`;
-  return { origin, isolated: ISOLATED, requests, close: () => server.closeAllConnections() ?? server.close() };
+  return { origin, requests, close: () => server.closeAllConnections() ?? server.close() };
 }
