@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 # The target `installed`: everything that an installation, or pip with FOVEA_LIBRARY_DIR, takes from a build folder.
 if(PROJECT_IS_TOP_LEVEL)
   add_custom_target(installed DEPENDS ${FOVEA_LIBRARIES})
-  foreach(part IN ITEMS fovea_command fovea_port_shared)
+  foreach(part IN ITEMS fovea_command fovea_port fovea_port_shared)
     if(TARGET ${part})
       add_dependencies(installed ${part})
     endif()

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import os from "node:os";
 import { parseArgs } from "node:util";
-import { FoveaError } from "./fovea.mjs";
+import { FoveaError } from "./fovea-node.mjs";
 import { measure } from "./measure.mjs";
 
 const USAGE = "usage: bench.mjs BLOB [--rows N] [--workers N] [--seconds S] [--program NAME]";

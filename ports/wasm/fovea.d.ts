@@ -3,6 +3,8 @@
  * thread and in the model's workers. Every error is a FoveaError with the library's message.
  */
 
+export * from "./pipeline.js";
+
 /** Numbers of include/fovea/*.h by their names: statuses, types, ... */
 export const constants: Readonly<Record<string, number>>;
 
@@ -56,6 +58,7 @@ export interface Program {
 
 /** Consecutive rows. If they are divided into texts, row offsets[i] is the first of text i. */
 export interface Matrix {
+  toString(): string;
   readonly rows: number;
   readonly width: number;
   readonly data: Float32Array | Int32Array;
@@ -78,6 +81,7 @@ export interface Tap {
 
 /** An attention map recorded by a tap. A line is a query row and head: line r * heads + h. */
 export interface AttentionMap {
+  toString(): string;
   readonly heads: number;
   readonly queryRows: Uint32Array;
   readonly querySpace: Space;
@@ -95,15 +99,17 @@ export interface AttentionMap {
   segment(index: number): Float32Array[][];
 }
 
-/** The tokens of a text. */
+/** The tokens of a text, or of a pair of texts. */
 export interface Encoding {
+  toString(): string;
   readonly text: string;
+  readonly pair: string | null;
   readonly length: number;
   readonly ids: Int32Array;
   readonly types: Int32Array;
   /** 1: added by the tokenizer. */
   readonly special: Uint8Array;
-  /** [begin, end) in the string for each token; [0, 0] for special ones. */
+  /** [begin, end) in the string for each token; [0, 0] for special ones. Pairs have none. */
   readonly spans: [number, number][];
   /** Tokens of the whole text, without special ones. */
   readonly uncut: number;
@@ -114,26 +120,58 @@ export interface Encoding {
   readonly droppedSentences: number;
 }
 
+export interface EncodeOptions {
+  /** A second text: both are encoded together. */
+  pair?: string;
+  /** Which text of a pair is truncated if both are too long; default: the longer one. */
+  truncation?: "longest" | "first" | "second";
+  /** Most tokens; 0: the model's limit. */
+  maxLength?: number;
+  /** Sentence by sentence. */
+  document?: boolean;
+  wrapped?: boolean;
+  /** No truncation. */
+  whole?: boolean;
+}
+
+export interface DecodeOptions {
+  keepSpecial?: boolean;
+}
+
 export interface Tokenizer {
+  toString(): string;
   readonly kind: "word_piece" | "unigram" | "byte_pair";
   readonly vocabulary: number;
   /** 0: the blob specifies no limit. */
   readonly maxLength: number;
   readonly padId: number;
   readonly maskId: number;
-  /** `whole`: no truncation. */
-  encode(text: string, options?: { maxLength?: number; document?: boolean; wrapped?: boolean; whole?: boolean }):
-    Encoding;
-  decode(ids: ArrayLike<number>, options?: { keepSpecial?: boolean }): string;
+  encode(text: string, options?: EncodeOptions): Encoding;
+  decode(ids: ArrayLike<number>, options?: DecodeOptions): string;
 }
 
-export interface TextOptions {
+export interface DocumentOptions {
   /** A program by its name; default: the first. */
   program?: string;
   /** Most tokens of a text (in a document: of a sentence); 0: the model's limit. */
   maxLength?: number;
   /** For documents: line ends are line wraps and do not end sentences. */
   wrapped?: boolean;
+}
+
+export interface TextOptions extends DocumentOptions {
+  /** The second text of each pair, for models that read pairs; a string: the same for all. */
+  pairs?: string | string[];
+  /** Which text of a pair is truncated if both are too long; default: the longer one. */
+  truncation?: "longest" | "first" | "second";
+}
+
+export interface EmbedOptions extends TextOptions {
+  /** To length 1. */
+  normalise?: boolean;
+  /** Name of a prompt of the model to put in front of each text; default: the model's default prompt, if it has one;
+   * "": none. */
+  prompt?: string;
 }
 
 export interface RunOptions extends TextOptions {
@@ -151,6 +189,11 @@ export interface RunResult {
 }
 
 export interface ClassifyOptions extends TextOptions {
+  /** The number of classes; default: all. */
+  top?: number;
+}
+
+export interface ExplainOptions extends DocumentOptions {
   /** The number of classes; default: all. */
   top?: number;
 }
@@ -216,6 +259,7 @@ export interface GeneratedToken {
 
 /** Frees its memory at its end: when the text has ended, and when a loop over it is left. */
 export interface Generation extends IterableIterator<GeneratedToken> {
+  toString(): string;
   /** The text so far. */
   readonly text: string;
   readonly tokens: number[];
@@ -238,6 +282,7 @@ export interface SessionOptions {
 
 /** A program with separate memory, for inputs that are not texts and for repeated runs in the same memory. */
 export interface Session {
+  toString(): string;
   readonly memoryBytes: number;
   setSegments(space: string, lengths: ArrayLike<number>): void;
   /** Writes consecutive rows. */
@@ -251,20 +296,53 @@ export interface Session {
   close(): void;
 }
 
+/** Where a model is: a path (Node), an address (in pages relative to the page), a response, a stream, a file, bytes. */
+export type ModelSource =
+  | string | URL | Request | Response | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+  | ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
+
+/** How far loading is. `total`: null if the server does not report it. `cached`: read from the cache. */
+export interface Progress {
+  readonly name: string;
+  readonly loaded: number;
+  readonly total: number | null;
+  readonly done: boolean;
+  readonly cached: boolean;
+}
+
+export interface LoadOptions {
+  /** Called at most a hundred times, and at the end with `done`. */
+  progress?: (progress: Progress) => void;
+  /**
+   * Keeps what is loaded with http(s), and reads it from there without asking the server again: in pages in the Cache
+   * API under this name (true: "fovea"), in Node in this folder (true: fovea in the user's cache folder). A damaged
+   * copy is loaded again. Default: false.
+   */
+  cache?: boolean | string;
+  /** Ends loading. */
+  signal?: AbortSignal;
+}
+
+export interface OpenOptions extends LoadOptions {
+  /** The module's address, its bytes or the module, if it is not beside this file. */
+  wasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** false: the checksum is skipped; the structure is always checked. */
+  verify?: boolean;
+  /**
+   * Threads (1 to 64) that share runs, the caller's included; the other ones are JavaScript workers, started here.
+   * Where memory cannot be shared, in pages that are not cross-origin isolated, there is one. Any number computes the
+   * same bits.
+   */
+  workers?: number;
+}
+
 export class Model {
   private constructor();
-  /**
-   * Checks a blob and makes a model of it. `wasm`: the module's address, its bytes or the module, if it is not next to
-   * this file; `verify: false` skips the checksum, the structure is always checked.
-   *
-   * `workers` (1 to 64): threads that share runs, the caller's included; the other ones are JavaScript workers, started
-   * here. Where memory cannot be shared, in pages that are not cross-origin isolated, there is one. Any number computes
-   * the same bits.
-   */
-  static open(
-    blob: ArrayBuffer | ArrayBufferView,
-    options?: { wasm?: string | URL | BufferSource | WebAssembly.Module; verify?: boolean; workers?: number },
-  ): Promise<Model>;
+  /** Loads a blob, checks it and makes a model of it. */
+  static open(source: ModelSource | Promise<ModelSource>, options?: OpenOptions): Promise<Model>;
+  /** The file's name; null for bytes. */
+  readonly name: string | null;
+  toString(): string;
   /** Frees all memory of the model and of its sessions; ends its workers, which otherwise remain. */
   close(): void;
   /** Threads that share runs. */
@@ -287,12 +365,11 @@ export class Model {
   classify(text: string, options?: ClassifyOptions): Class[];
   classify(texts: string[], options?: ClassifyOptions): Class[][];
   /** The same with the sentences and words that decided. */
-  explain(text: string, options?: ClassifyOptions): Explanation;
-  explain(texts: string[], options?: ClassifyOptions): Explanation[];
-  /** The model's embedding or pooled output, or else the mean of its last hidden states. `prompt`: name of a prompt of
-   * the model to put in front of each text; default: the model's default prompt, if it has one; "": none. */
-  embed(text: string, options?: TextOptions & { normalise?: boolean, prompt?: string }): Float32Array;
-  embed(texts: string[], options?: TextOptions & { normalise?: boolean, prompt?: string }): Float32Array[];
+  explain(text: string, options?: ExplainOptions): Explanation;
+  explain(texts: string[], options?: ExplainOptions): Explanation[];
+  /** The model's embedding or pooled output, or else the mean of its last hidden states. */
+  embed(text: string, options?: EmbedOptions): Float32Array;
+  embed(texts: string[], options?: EmbedOptions): Float32Array[];
   /** Outputs, hidden states and attention weights of a batch; nothing is padded. */
   run(texts: string | string[], options?: RunOptions): RunResult;
   /** Continues a text, or generates one from the text that an encoder reads. */

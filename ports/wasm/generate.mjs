@@ -1,8 +1,11 @@
 // Generates a text with a decoder, one token at a time.
 import { constants as C } from "./declarations.mjs";
-import { Blocks, refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { Blocks } from "./library.mjs";
+import { optionsOf } from "./options.mjs";
 import { encodingsOf, ran } from "./predict.mjs";
 import { Session } from "./session.mjs";
+import { counted, quoted, shownAs } from "./shown.mjs";
 
 const USUAL_NEW_TOKENS = 512;  // if neither the caller nor the model limits them
 const PROMPT_ROWS = 512;  // prefill: most rows of a prompt per run
@@ -66,10 +69,9 @@ function linkedLimits(model, program, encode, read, linked, token, context) {
 
 /** Iterates over the steps of one text: { token, text, ended, score }. */
 export class Generation {
-  constructor(model, text, { maxTokens = 0, maxLength = 0, ...sampling } = {}) {
+  constructor(model, text, options) {
+    const { maxTokens = 0, maxLength = 0, ...sampling } = optionsOf("generate", options);
     const library = model.open(), { metadata } = model;
-    const unknown = Object.keys(sampling).find((name) => !(name in SAMPLING));
-    if (unknown) refuse(`generate: no option '${unknown}'`, C.FOVEA_E_OPTION);
     this.model = model;
     this.sessions = [];
     this.blocks = new Blocks(library);
@@ -186,3 +188,6 @@ export class Generation {
 export function generate(model, text, options) {
   return new Generation(model, text, options);
 }
+
+shownAs(Generation, ({ tokens, max, text, ended, sessions }) => `Generation(${tokens.length} of ` +
+  `${counted(max, "token")} at most: ${quoted(text)}${ended ? ", ended" : sessions.length ? "" : ", closed"})`);

@@ -1,6 +1,4 @@
-// Instances of the WebAssembly module, in the thread that owns a model and in its workers.
-
-export const inNode = typeof process === "object" && typeof process.versions?.node === "string";
+// Instances of the WebAssembly module.
 
 /** Whether a module is the one for several threads: it imports its memory. */
 export const sharesMemory = (module) => WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");

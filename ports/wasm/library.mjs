@@ -1,28 +1,10 @@
 // The library as an instance of the WebAssembly module: calls that throw, memory, and the structs of the C interface.
 import { constants, functions, structs } from "./declarations.mjs";
+import { FoveaError, refuse, statusName } from "./errors.mjs";
 import { instanceOf, sharesMemory } from "./instance.mjs";
-import { Threads, canShare, sharedMemory } from "./threads.mjs";
-
-const STATUSES = Object.entries(constants).filter(([name]) => name.startsWith("FOVEA_E_"));
-const NAMES = new Map(STATUSES.map(([name, status]) => [status, name]));
-
-/** An error of the library, or of this package. */
-export class FoveaError extends Error {
-  constructor(text, status = constants.FOVEA_E_ARGUMENT, fields = {}) {
-    super(text);
-    this.name = "FoveaError";
-    this.status = status;
-    this.statusName = NAMES.get(status) ?? `status ${status}`;
-    this.expected = fields.expected ?? 0;
-    this.found = fields.found ?? 0;
-    this.index = fields.index ?? 0;
-  }
-}
-
-/** Reports an error that only JavaScript can see, in the library's form. */
-export function refuse(text, status = constants.FOVEA_E_ARGUMENT) {
-  throw new FoveaError(`${text} (${NAMES.get(status)})`, status);
-}
+import { compiled } from "./module.mjs";
+import { platform } from "./platform.mjs";
+import { Threads, sharedMemory } from "./threads.mjs";
 
 /** The name of a type in DataView methods, and its bytes. */
 const TYPES = {
@@ -116,10 +98,10 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** One instance: its memory grows as needed, and is freed when nothing refers to the instance any more. */
 export class Library {
-  /** Makes one of the module at `source` (see `compiled`), with `workers` threads where memory can be shared. */
+  /** Makes one of the module at `source` (module.mjs), with `workers` threads where memory can be shared. */
   static async make(source, workers) {
     const library = new Library();
-    const module = await compiled(source, workers > 1 && canShare());
+    const module = await compiled(source, workers > 1 && platform.canShare());
     const shared = sharesMemory(module);
     const memory = shared ? sharedMemory() : undefined;
     library.exports = (await instanceOf(module, memory)).exports;
@@ -190,7 +172,7 @@ export class Library {
   }
 
   fail(name, status, recorded) {
-    const called = NAMES.get(status) ?? `status ${status}`;
+    const called = statusName(status);
     if (!recorded) throw new FoveaError(`${name}: ${called}`, status);
     const [expected, found, index] = ["expected", "found", "index"].map((field) => this.error.get(field));
     const text = this.string(this.error.get("text")) || name;
@@ -226,26 +208,4 @@ export class Library {
       return Object.fromEntries(Object.keys(made.layout.fields).map((field) => [field, made.get(field)]));
     });
   }
-}
-
-const usual = {};
-
-/** The compiled module: `source` is its address, its bytes or the module; by default it is next to this file. */
-export function compiled(source, threads) {
-  if (source !== undefined) return compiledFrom(source);
-  const name = threads ? "fovea-threads.wasm" : "fovea.wasm";
-  return (usual[name] ??= compiledFrom(new URL(`./${name}`, import.meta.url)));
-}
-
-async function compiledFrom(source) {
-  if (source instanceof WebAssembly.Module) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
-  const url = new URL(source, import.meta.url);
-  if (url.protocol === "file:") {
-    const { readFile } = await import("node:fs/promises");
-    return WebAssembly.compile(await readFile(url));
-  }
-  const response = await fetch(url);
-  if (!response.ok) refuse(`${url}: ${response.status} ${response.statusText}`);
-  return WebAssembly.compile(await response.arrayBuffer());  // accepts any content type
 }

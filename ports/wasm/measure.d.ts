@@ -1,3 +1,5 @@
+import type { ModelSource } from "./fovea.js";
+
 /** Times in milliseconds, the shortest and percentiles of the runs. */
 export interface Latencies {
   min: number;
@@ -49,4 +51,4 @@ export interface MeasureOptions {
 }
 
 /** Runs a program of the model with placeholder inputs. */
-export function measure(blob: ArrayBuffer | ArrayBufferView, options?: MeasureOptions): Promise<Measurement>;
+export function measure(source: ModelSource | Promise<ModelSource>, options?: MeasureOptions): Promise<Measurement>;

@@ -1,7 +1,10 @@
 // Measures a model here as `fovea bench --json` does on a machine: the same fields, from the same code.
 import { constants as C } from "./declarations.mjs";
-import { Blocks, refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { Blocks } from "./library.mjs";
 import { Model } from "./model.mjs";
+import { optionsOf } from "./options.mjs";
+import { load } from "./source.mjs";
 
 const USUAL_ROWS = 128;
 const ticksOf = (milliseconds) => Math.max(0, Math.round(milliseconds * 1e6));
@@ -60,11 +63,13 @@ function jsonOf(session, fields, runs) {
   });
 }
 
-export async function measure(blob, { name = "", program, rows, seconds = 2, mapSeconds = 0, system, processor = "",
-  hardwareThreads, wasm, workers } = {}) {
+export async function measure(source, options) {
+  const { name = "", program, rows, seconds = 2, mapSeconds = 0, system, processor = "", hardwareThreads, wasm,
+    workers } = optionsOf("measure", options);
   if (!(seconds >= 0 && seconds <= 3600)) refuse(`seconds is ${seconds}: it must be from 0 to 3600`, C.FOVEA_E_OPTION);
+  const { bytes } = await load(source);
   const begin = performance.now();
-  const model = await Model.open(blob, { wasm, workers });
+  const model = await Model.open(bytes, { wasm, workers });
   const opened = performance.now();
   try {
     const about = model.program(program), length = rowsOf(about, rows);

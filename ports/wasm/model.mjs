@@ -1,36 +1,63 @@
 // A blob's model, and its contents.
 import { constants } from "./declarations.mjs";
-import { Blocks, Library, refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { Blocks, Library } from "./library.mjs";
 import { classify, embed, explain, run } from "./predict.mjs";
 import { generate } from "./generate.mjs";
+import { meant, optionsOf } from "./options.mjs";
 import { Session } from "./session.mjs";
+import { bytesShown, counted, shownAs } from "./shown.mjs";
+import { load } from "./source.mjs";
 import { Tokenizer } from "./text.mjs";
 
 const TYPES = ["f32", "f16", "i8", "i4", "i32", "bf16", "u8"];
 const MOST_WORKERS = 64;
 const ROLES = ["internal", "input", "output"];
+// A cached blob with one of these is loaded again.
+const DAMAGED = [constants.FOVEA_E_CHECKSUM, constants.FOVEA_E_TRUNCATED];
+/** The last part of an address or path, without its query. */
+const nameOf = (name) => decodeURIComponent(name.replace(/[?#].*$/, "").replace(/\/+$/, "").split("/").pop());
 const orNull = (number) => (number === constants.FOVEA_NONE ? null : number);
 
+const missing = (text, name, known) => {
+  const names = known.map((one) => one.name);
+  return `${text}${meant(String(name), names) || ";"} there are: ${names.join(", ")}`;
+};
+
 export class Model {
-  /** Checks a blob and makes a model of it. The bytes are copied into the model's separate memory. */
-  static async open(blob, { wasm, verify = true, workers = 1 } = {}) {
-    const bytes = blob instanceof ArrayBuffer ? new Uint8Array(blob) : blob;
-    if (!ArrayBuffer.isView(bytes)) refuse("a model is made of an ArrayBuffer or a typed array");
+  /**
+   * Loads a blob, checks it and makes a model of it: from an address, a path, a Response, Blob or stream, or bytes,
+   * which are copied into the model's separate memory.
+   */
+  static async open(source, options) {
+    const { wasm, verify = true, workers = 1, ...loading } = optionsOf("open", options, "Model.open");
     if (!Number.isInteger(workers) || workers < 1 || workers > MOST_WORKERS) {
       refuse(`workers is ${workers}: a whole number from 1 to ${MOST_WORKERS} is needed`, constants.FOVEA_E_OPTION);
     }
-    const library = await Library.make(wasm, workers);
+    const making = Library.make(wasm, workers);  // while the blob is loaded
+    making.catch(() => {});
+    let from;
     try {
-      return Model.#of(library, bytes, verify);
+      from = await load(source, loading);
+    } catch (error) {
+      await making.then((library) => library.close(), () => {});
+      throw error;
+    }
+    const library = await making;
+    try {
+      return Model.#of(library, from, verify);
     } catch (error) {
       library.close();
-      throw error;
+      if (!from.again || !DAMAGED.includes(error.status)) throw error;
+      const { bytes, name } = await from.again(error);
+      return Model.#of(await Library.make(wasm, workers), { bytes, name }, verify);
     }
   }
 
-  static #of(library, bytes, verify) {
+  static #of(library, { bytes, name }, verify) {
     const model = new Model();
     model.library = library;
+    model.name = name === null ? null : nameOf(name);
     const blocks = (model.blocks = new Blocks(library));
     const at = blocks.copy(bytes);
     model.blobBytes = bytes.byteLength;
@@ -127,13 +154,12 @@ export class Model {
   /** A program by its name; default: the first. */
   program(name) {
     const found = name === undefined ? this.programs[0] : this.programs.find((program) => program.name === name);
-    return found ?? refuse(`no program '${name}'; there are: ${this.programs.map((p) => p.name).join(", ")}`,
-      constants.FOVEA_E_NAME);
+    return found ?? refuse(missing(`no program '${name}'`, name, this.programs), constants.FOVEA_E_NAME);
   }
 
   space(name) {
     return this.spaces.find((space) => space.name === name) ??
-      refuse(`no space '${name}'; there are: ${this.spaces.map((s) => s.name).join(", ")}`, constants.FOVEA_E_NAME);
+      refuse(missing(`no space '${name}'`, name, this.spaces), constants.FOVEA_E_NAME);
   }
 
   #named(list, name) {
@@ -144,7 +170,8 @@ export class Model {
   /** A value or an attention operation of a program, by its name or by the name in metadata `alias.NAME`. */
   value(program, name) {
     return this.#named(program.values, name) ??
-      refuse(`program '${program.name}' has no value '${name}'`, constants.FOVEA_E_NAME);
+      refuse(`program '${program.name}' has no value '${name}'` +
+        meant(String(name), program.values.map((value) => value.name)), constants.FOVEA_E_NAME);
   }
 
   attention(program, name) {
@@ -183,3 +210,13 @@ export class Model {
     return generate(this, text, options);
   }
 }
+
+shownAs(Model, (model) => {
+  const name = model.name === null ? "" : `${model.name}: `;
+  if (model.closed) return `Model(${name}closed)`;
+  const parts = [bytesShown(model.blobBytes), `${model.programs.map((p) => p.name).join(", ")}`, model.backend];
+  if (model.labels.length) parts.push(counted(model.labels.length, "label"));
+  if (model.tokenizer) parts.push(`${model.tokenizer.kind} of ${model.tokenizer.vocabulary}`);
+  if (model.workers > 1) parts.push(`${model.workers} workers`);
+  return `Model(${name}${parts.join("; ")})`;
+});

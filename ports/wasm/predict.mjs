@@ -1,7 +1,9 @@
 // Predictions for texts: outputs, embeddings, classes.
 import { constants as C } from "./declarations.mjs";
 import { explanationOf, levelsOf } from "./explain.mjs";
-import { refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { optionsOf } from "./options.mjs";
+import { classesOf, meanOf } from "./results.mjs";
 import { Session } from "./session.mjs";
 
 /** The input of token ids. */
@@ -20,12 +22,17 @@ function sentenceSpace(model, space) {
 const tokenizerOf = (model) => model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
 
 /** Encodings of texts in the form that a program reads: at once, or sentence by sentence. */
-export function encodingsOf(model, program, texts, { maxLength = 0, wrapped = false } = {}) {
+export function encodingsOf(model, program, texts, { maxLength = 0, wrapped = false, pairs, truncation } = {}) {
   const tokenizer = tokenizerOf(model), space = idInput(program).space;
   const bounds = [maxLength, space.maxSegmentRows ?? 0, tokenizer.maxLength].filter((bound) => bound !== 0);
   const options = { maxLength: bounds.length ? Math.min(...bounds) : 0 };
   if (sentenceSpace(model, space)) Object.assign(options, { document: true, wrapped });
-  return texts.map((text) => tokenizer.encode(text, options));
+  if (pairs === undefined) return texts.map((text) => tokenizer.encode(text, options));
+  if (Array.isArray(pairs) && pairs.length !== texts.length) {
+    refuse(`${texts.length} texts and ${pairs.length} pairs: give one second text for each`, C.FOVEA_E_OPTION);
+  }
+  return texts.map((text, i) => tokenizer.encode(text,
+    { ...options, truncation, pair: Array.isArray(pairs) ? pairs[i] : pairs }));
 }
 
 /** Concatenates tokens; pads if all texts have one length. */
@@ -119,7 +126,8 @@ function each(texts, use) {
 }
 
 /** Outputs, kept values and taps of a program over texts. */
-export function run(model, texts, { program: name, keep = [], taps = [], ...options } = {}) {
+export function run(model, texts, given) {
+  const { program: name, keep = [], taps = [], ...options } = optionsOf("run", given);
   model.open();
   const program = model.program(name), list = Array.isArray(texts) ? texts : [texts];
   if (list.length === 0) refuse("a text or a list of texts is needed");
@@ -145,7 +153,8 @@ function promptOf(model, name = model.metadata.default_prompt) {
 }
 
 /** For each text its embedding: the model's, or else the mean of its last hidden states. */
-export function embed(model, texts, { normalise = false, prompt, ...options } = {}) {
+export function embed(model, texts, given) {
+  const { normalise = false, prompt, ...options } = optionsOf("embed", given);
   const before = promptOf(model, prompt);
   return each(texts, (list) => {
     const { outputs } = run(model, before ? list.map((text) => before + text) : list, options);
@@ -155,27 +164,9 @@ export function embed(model, texts, { normalise = false, prompt, ...options } = 
     const { data, width, offsets } = outputs[name];
     return list.map((_, i) => {
       const [first, end] = offsets === null ? [i, i + 1] : [offsets[i], offsets[i + 1]];
-      const sums = new Float64Array(width);
-      for (let row = first; row < end; ++row) for (let j = 0; j < width; ++j) sums[j] += data[row * width + j];
-      const divisor = normalise ? Math.hypot(...sums) : end - first;
-      return Float32Array.from(sums, (sum) => sum / (divisor || 1));
+      return meanOf(data, width, first, end, normalise);
     });
   });
-}
-
-/** Classes of a row of logits, the most probable first. */
-function classesOf(model, logits, top) {
-  const kind = model.metadata.problem_type;
-  const list = Array.from(logits, (logit, index) => ({ label: model.label(index), probability: null, logit, index }));
-  if (logits.length === 1 || kind === "regression") return list;
-  if (kind === "multi_label_classification") {
-    for (const entry of list) entry.probability = 1 / (1 + Math.exp(-entry.logit));
-  } else {
-    const most = logits.reduce((a, b) => Math.max(a, b));
-    const sum = logits.reduce((all, logit) => all + Math.exp(logit - most), 0);
-    for (const entry of list) entry.probability = Math.exp(entry.logit - most) / sum;
-  }
-  return list.sort((a, b) => b.probability - a.probability).slice(0, top);
 }
 
 function classesFrom(model, session, top) {
@@ -200,12 +191,13 @@ function classified(model, texts, { program: name, top, ...options }, taps, use)
   });
 }
 
-export function classify(model, texts, options = {}) {
-  return classified(model, texts, options, () => [], (_, classes) => classes);
+export function classify(model, texts, options) {
+  return classified(model, texts, optionsOf("classify", options), () => [], (_, classes) => classes);
 }
 
 /** Classes of a text, and which sentences and words decided. */
-export function explain(model, text, options = {}) {
+export function explain(model, text, given) {
+  const options = optionsOf("explain", given);
   const levels = (program) => {
     const space = idInput(program).space;
     return levelsOf(model, program, space, sentenceSpace(model, space));

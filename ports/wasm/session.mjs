@@ -1,7 +1,10 @@
 // Sessions: a program of a model with separate memory.
 import { constants as C } from "./declarations.mjs";
-import { Blocks, refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { Blocks } from "./library.mjs";
+import { meant, optionsOf } from "./options.mjs";
 import { rowsOf, writeRows } from "./rows.mjs";
+import { bytesShown, counted, shownAs } from "./shown.mjs";
 
 const FORMS = { dense: C.FOVEA_TAP_DENSE, sparse: C.FOVEA_TAP_SPARSE };
 const ROWS = { all: C.FOVEA_TAP_ROWS_ALL, first: C.FOVEA_TAP_ROWS_STRIDE, last: C.FOVEA_TAP_ROWS_LAST };
@@ -9,7 +12,21 @@ const REDUCES = { none: C.FOVEA_REDUCE_NONE, mean: C.FOVEA_REDUCE_MEAN, max: C.F
 const KEPT = { attention: C.FOVEA_KEEP_ATTENTION, scores: C.FOVEA_KEEP_SCORES };
 
 const choice = (given, choices, what, usual) => choices[given ?? usual] ??
-  refuse(`${what} '${given}': one of ${Object.keys(choices).join(", ")} is needed`, C.FOVEA_E_OPTION);
+  refuse(`${what} '${given}'${meant(String(given), Object.keys(choices)) || ":"} one of ` +
+    `${Object.keys(choices).join(", ")} is needed`, C.FOVEA_E_OPTION);
+
+/** Consecutive rows, which `offsets` may divide into texts. */
+export class Matrix {
+  constructor(rows, width, data, offsets) {
+    this.rows = rows;
+    this.width = width;
+    this.data = data;
+    this.offsets = offsets;
+  }
+}
+
+shownAs(Matrix, ({ rows, width, data, offsets }) => `Matrix(${rows} x ${width}, ${data.constructor.name}` +
+  `${offsets === null ? "" : `, ${counted(offsets.length - 1, "segment")}`})`);
 
 /** The attention map that a tap recorded in the last run. */
 export class AttentionMap {
@@ -40,11 +57,13 @@ export class AttentionMap {
 
 export class Session {
   /** `limits`: for each input space the most rows of a run, or [rows, rows of the longest segment]. */
-  constructor(model, { program, limits = {}, rows = 0, keep = [], taps = [], linked = [], cachedTexts = 0 } = {}) {
+  constructor(model, options) {
+    const { program, limits = {}, rows = 0, keep = [], taps = [], linked = [], cachedTexts = 0 } =
+      optionsOf("session", options, "a session");
     this.model = model;
     this.library = model.open();
     this.program = model.program(program);
-    this.taps = taps.map((tap) => (typeof tap === "string" ? { step: tap } : tap));
+    this.taps = taps.map((tap) => (typeof tap === "string" ? { step: tap } : optionsOf("tap", tap, "a tap")));
     this.blocks = new Blocks(this.library);
     try {
       this.#place({ limits: Object.entries(limits), rows, keep, linked, cachedTexts });
@@ -174,10 +193,8 @@ export class Session {
     const value = this.value(name);
     return this.#view("fovea_session_get_output", {
       given: [value.index],
-      use: (view) => ({
-        rows: view.rows, width: view.width, data: rowsOf(this.library, view),
-        offsets: value.space.parent === null ? null : this.offsets(value.space.name),
-      }),
+      use: (view) => new Matrix(view.rows, view.width, rowsOf(this.library, view),
+        value.space.parent === null ? null : this.offsets(value.space.name)),
     });
   }
 
@@ -223,3 +240,9 @@ export class Session {
     });
   }
 }
+
+shownAs(AttentionMap, (map) => `AttentionMap(${counted(map.heads, "head")}, ` +
+  `${counted(map.queryRows.length, "query row")} in ${map.querySpace.name}, keys in ${map.keySpace.name}, ` +
+  `${map.data === null ? "sparse" : "dense"})`);
+shownAs(Session, (session) => `Session(${session.program.name}, ` +
+  `${session.handle === null || session.model.closed ? "closed" : bytesShown(session.memoryBytes)})`);

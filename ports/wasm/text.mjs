@@ -1,8 +1,12 @@
 // Text to token ids and back, with the tokenizer of a blob.
 import { constants } from "./declarations.mjs";
-import { Blocks, refuse } from "./library.mjs";
+import { refuse } from "./errors.mjs";
+import { Blocks } from "./library.mjs";
+import { optionsOf } from "./options.mjs";
+import { counted, quoted, shownAs } from "./shown.mjs";
 
 const encoder = new TextEncoder();
+const TRUNCATIONS = ["longest", "first", "second"];
 const KINDS = ["", "word_piece", "unigram", "byte_pair"];
 
 /** For each byte of a text its position in the string (UTF-16 units); within a character, the character's begin. */
@@ -31,8 +35,9 @@ function warned(encoding) {
 
 /** The tokens of a text. Ranges are stored in bytes; `span` converts them to the string. */
 export class Encoding {
-  constructor(text, bytes, fields) {
+  constructor(text, pair, bytes, fields) {
     this.text = text;
+    this.pair = pair;
     this.bytes = bytes;
     Object.assign(this, fields);
   }
@@ -56,6 +61,7 @@ export class Encoding {
   /** [begin, end) in the string for each token; [0, 0) for tokens added by the tokenizer. */
   get spans() {
     const { special, ranges } = this;
+    if (this.pair !== null) refuse("tokens of a pair have no spans: they belong to two texts");
     return Array.from(special, (own, i) => (own ? [0, 0] : this.span(ranges[2 * i], ranges[2 * i + 1])));
   }
 }
@@ -72,22 +78,33 @@ export class Tokenizer {
   }
 
   /** Ids of a text; `maxLength`: truncated to this many tokens, 0: to the model's limit; `whole`: no truncation. */
-  encode(text, { maxLength = 0, document = false, wrapped = false, whole = false } = {}) {
-    if (typeof text !== "string") refuse(`a text is needed, not ${text === null ? "null" : typeof text}`);
+  encode(text, given) {
+    const { pair = null, truncation = "longest", maxLength = 0, document = false, wrapped = false, whole = false } =
+      optionsOf("encode", given);
+    if (!TRUNCATIONS.includes(truncation)) {
+      refuse(`truncation '${truncation}': one of ${TRUNCATIONS.join(", ")} is needed`, constants.FOVEA_E_OPTION);
+    }
+    for (const one of pair === null ? [text] : [text, pair]) {
+      if (typeof one !== "string") refuse(`a text is needed, not ${one === null ? "null" : typeof one}`);
+    }
+    if (pair !== null && (document || whole)) {
+      refuse("encode: a pair is truncated together, and is no document", constants.FOVEA_E_OPTION);
+    }
     const library = this.model.open(), handle = this.model.handle;
-    const bytes = encoder.encode(text);
+    const bytes = encoder.encode(text), second = encoder.encode(pair ?? "");
     return library.within((blocks) => {
       const size = bytes.length;
       const at = blocks.copy(bytes);
-      const needed = library.number("fovea_text_scratch_size", handle, size);
+      const pairAt = pair === null ? 0 : blocks.copy(second) || blocks.make(1);  // an empty one has an address also
+      const needed = library.number("fovea_text_scratch_size", handle, Math.max(size, second.length));
       const scratch = blocks.make(needed);
       const options = blocks.struct("fovea_text_encode_options",
         { max_length: maxLength, flags: (wrapped ? constants.FOVEA_TEXT_WRAPPED : 0) |
-          (whole ? constants.FOVEA_TEXT_UNLIMITED : 0) }).address;
+          (whole ? constants.FOVEA_TEXT_UNLIMITED : 0), truncation: TRUNCATIONS.indexOf(truncation) }).address;
       const lengths = document ? blocks.make(4 * size) : 0, spans = document ? blocks.make(8 * size) : 0;
       const sentences = blocks.struct("fovea_text_sentences",
         { capacity: document ? size : 0, lengths, ranges: spans });
-      for (let capacity = size + 16; ; ) {
+      for (let capacity = size + second.length + 16; ; ) {
         const ids = blocks.make(4 * capacity), types = blocks.make(4 * capacity);
         const special = blocks.make(capacity), ranges = blocks.make(8 * capacity);
         const tokens = blocks.struct("fovea_text_tokens", { capacity, ids, types, special, ranges });
@@ -96,7 +113,8 @@ export class Tokenizer {
             library.call("fovea_text_encode_document", handle, at, size, options, scratch, needed,
               tokens.address, sentences.address);
           } else {
-            library.call("fovea_text_encode", handle, at, size, 0, 0, options, scratch, needed, tokens.address);
+            library.call("fovea_text_encode", handle, at, size, pairAt, second.length, options, scratch, needed,
+              tokens.address);
           }
         } catch (error) {
           if (error.status !== constants.FOVEA_E_CAPACITY || tokens.get("count") <= capacity) throw error;
@@ -104,12 +122,12 @@ export class Tokenizer {
           continue;
         }
         const count = tokens.get("count"), found = sentences.get("count");
-        const encoding = new Encoding(text, bytes, {
+        const encoding = new Encoding(text, pair, bytes, {
           ids: library.numbers(Int32Array, ids, count),
           types: library.numbers(Int32Array, types, count),
           special: library.numbers(Uint8Array, special, count),
           ranges: library.numbers(Uint32Array, ranges, 2 * count),
-          uncut: tokens.get("text_tokens"),
+          uncut: tokens.get("text_tokens", 0) + tokens.get("text_tokens", 1),
           sentences: document ? library.numbers(Uint32Array, lengths, found) : null,
           sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
           droppedSentences: document ? sentences.get("dropped") : 0,
@@ -120,7 +138,8 @@ export class Tokenizer {
   }
 
   /** The text of ids. */
-  decode(ids, { keepSpecial = false } = {}) {
+  decode(ids, options) {
+    const { keepSpecial = false } = optionsOf("decode", options);
     const library = this.model.open();
     const flags = keepSpecial ? constants.FOVEA_TEXT_KEEP_SPECIAL : 0;
     return library.within((blocks) => {
@@ -206,3 +225,9 @@ function written(library, capacity, name, ...given) {
     }
   });
 }
+
+shownAs(Encoding, (encoding) => `Encoding(${counted(encoding.length, "token")} of ${quoted(encoding.text)}` +
+  `${encoding.pair === null ? "" : ` and ${quoted(encoding.pair)}`}` +
+  `${encoding.dropped ? `, ${encoding.dropped} left out` : ""})`);
+shownAs(Tokenizer, ({ kind, vocabulary, maxLength }) => `Tokenizer(${kind} of ${vocabulary}` +
+  `${maxLength ? `, ${maxLength} tokens at most` : ""})`);

@@ -1,12 +1,9 @@
 // Workers that share a library's memory and compute together with the calling thread.
-import { inNode } from "./instance.mjs";
+import { help } from "./helper.mjs";
+import { platform } from "./platform.mjs";
 
 const FIRST_PAGES = 16, MOST_PAGES = 65536;  // pages of 64 KiB, as in the module
 const STACK = 256 * 1024;
-
-/** Whether threads can share memory here: in Node, and in cross-origin isolated pages. */
-export const canShare = () =>
-  typeof SharedArrayBuffer === "function" && (globalThis.crossOriginIsolated ?? inNode);
 
 /** Memory that grows to 4 GiB, or to the limit that the engine reserves. */
 export function sharedMemory() {
@@ -29,20 +26,12 @@ function maySleep() {
   }
 }
 
-async function started(Worker, data) {
-  // Node's options for the program, such as --input-type, must not apply to this file.
-  const worker = new Worker(new URL("./worker.mjs", import.meta.url), { type: "module", execArgv: [] });
+/** Sends a worker its work; resolves when it is ready. */
+async function ready(worker, data) {
   try {
     await new Promise((resolve, reject) => {
-      const said = (message) => (message === "ready" ? resolve() : reject(new Error(message)));
-      const failed = (error) => reject(new Error(error.message ?? "it cannot be loaded"));
-      if (inNode) {
-        worker.on("message", said).on("error", failed);
-        worker.on("exit", () => reject(new Error("it ended")));
-      } else {
-        worker.onmessage = (event) => said(event.data);
-        worker.onerror = failed;
-      }
+      platform.listen(worker, (message) => (message === "ready" ? resolve() : reject(new Error(message))),
+        (text) => reject(new Error(text)));
       worker.postMessage(data);
     });
   } catch (error) {
@@ -51,6 +40,23 @@ async function started(Worker, data) {
   }
   worker.unref?.();  // a Node program that does not close a model still ends
   return worker;
+}
+
+/** A script without imports for where a bundler left out the worker's file; in Node a CommonJS module. */
+const script = () => `"use strict"; const help = ${help};
+if (typeof require === "function") require("worker_threads").parentPort.once("message", function (data) {
+  help(this, data);
+});
+else self.addEventListener("message", ({ data }) => help(self, data), { once: true });`;
+
+async function started(data) {
+  try {
+    return await ready(platform.startWorker(), data);
+  } catch (error) {
+    return ready(platform.startInlineWorker(script()), data).catch((second) => {
+      throw new Error(`${error.message}; without its file: ${second.message}`);
+    });
+  }
 }
 
 export class Threads {
@@ -63,12 +69,11 @@ export class Threads {
     self.workers = [];
     self.address = exports.threads_make(count, maySleep() ? 1 : 0);
     if (self.address === 0) throw new Error("no memory for it");
-    const Worker = inNode ? (await import("node:worker_threads")).Worker : globalThis.Worker;
     const data = Array.from({ length: count - 1 }, (_, i) => ({
       module, memory, threads: self.address, index: i + 1, stack: library.scratch.make(STACK) + STACK,
       locals: library.scratch.make(Math.max(exports.__tls_size.value, 1)),
     }));
-    const all = await Promise.allSettled(data.map((one) => started(Worker, one)));
+    const all = await Promise.allSettled(data.map((one) => started(one)));
     self.workers = all.filter(({ status }) => status === "fulfilled").map(({ value }) => value);
     const failed = all.find(({ status }) => status === "rejected");
     if (failed) {

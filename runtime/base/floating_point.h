@@ -17,10 +17,14 @@
 #error "fovea needs floats rounded at each step, which x87 registers are not: compile it with -msse2 -mfpmath=sse"
 #endif
 
-// clang defines no macro for single parts of -ffast-math; these pragmas switch them off for the rest of the file.
+// clang defines no macro for single parts of -ffast-math; these pragmas switch them off for the rest of the file. clang
+// warns of the first one on WebAssembly and 32-bit Arm, where only the second one has an effect.
 #if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wignored-pragmas"
 #pragma float_control(precise, on)
-#pragma clang fp contract(off)
+#pragma clang diagnostic pop
+#pragma clang fp contract(off) reassociate(off)
 #endif
 
 namespace fovea {

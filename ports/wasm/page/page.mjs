@@ -84,10 +84,8 @@ function attempt(work) {
 }
 
 try {
-  const response = await fetch("model.fovea");
-  if (!response.ok) throw new Error(`model.fovea: ${response.status} ${response.statusText}`);
   const workers = Math.min(4, navigator.hardwareConcurrency);  // if the server isolates the page; else one
-  const model = await Model.open(await response.arrayBuffer(), { workers });
+  const model = await Model.open("model.fovea", { workers });
   status.dataset.workers = model.workers;
   let waiting = false;
   const changed = () => {  // once for all typing until the page is drawn

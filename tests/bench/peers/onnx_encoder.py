@@ -15,6 +15,7 @@ class Encoder:
     def __init__(self, config, weights, kind, attention, rows=None):
         self.config, self.weights, self.kind, self.rows = config, weights, kind, rows
         self.graph = onnx_file.Graph()
+        self.ids = "input_ids"
         self.attend = getattr(self, attention)
         if attention == "blocks" and rows % config["window"] != 0:
             raise ValueError(f"{rows} rows are no whole number of blocks of {config['window']}")
@@ -57,7 +58,7 @@ class Encoder:
         every = {**tables, **norm}
         if self.kind == "f32":
             words, positions, gain, bias = (self.graph.weight(name, array) for name, array in every.items())
-            inputs = ["input_ids", "", words, positions, "", gain, bias]
+            inputs = [self.ids, "", words, positions, "", gain, bias]
             kind = "EmbedLayerNormalization"
         else:  # each with one scale
             scales = {name: np.abs(array).max() / np.float32(127) for name, array in every.items()}
@@ -65,7 +66,7 @@ class Encoder:
                 self.graph.weight(name, np.rint(array / scales[name]).astype(np.int8)) for name, array in every.items())
             of = {name: self.graph.weight(name + ".scale", np.array(scale)) for name, scale in scales.items()}
             zero = self.graph.weight("zero", np.array(0, np.int8))
-            inputs = ["input_ids", "", words, positions, "", gain, bias, "", of["words"], of["positions"], "",
+            inputs = [self.ids, "", words, positions, "", gain, bias, "", of["words"], of["positions"], "",
                       of["weight"], of["bias"], zero, zero, "", zero, zero]
             kind = "QEmbedLayerNormalization"
         return self.graph.fused(kind, *inputs, outputs=2, epsilon=self.config["layer_norm_eps"])[0]
@@ -127,8 +128,8 @@ class Encoder:
             mask[i, 0][there & (np.abs(key - row) <= block)] = 0
         return mask
 
-    def write(self, path):
-        graph = self.graph
+    def encoded(self):
+        """The last hidden states."""
         x = self.embedded()
         for i in range(self.config["num_hidden_layers"]):
             layer = f"encoder.layer.{i}."
@@ -137,6 +138,9 @@ class Encoder:
             up = self.graph.fused("BiasGelu", self.product(x, layer + "intermediate.dense"),
                                   self.vector(layer + "intermediate.dense.bias"))
             x = self.skip_norm(up, x, layer + "output.dense", layer + "output.LayerNorm")
-        rows = self.rows or "rows"
-        graph.write(path, [("input_ids", np.int32, (1, rows))], x,
-                    ("last_hidden_state", np.float32, (1, rows, self.config["hidden_size"])))
+        return x
+
+    def write(self, path):
+        x, rows = self.encoded(), self.rows or "rows"
+        self.graph.write(path, [("input_ids", np.int32, (1, rows))], x,
+                         ("last_hidden_state", np.float32, (1, rows, self.config["hidden_size"])))

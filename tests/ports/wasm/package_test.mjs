@@ -227,7 +227,7 @@ test("what is wrong is refused with the library's text", async () => {
   await refuses(Model.open(blob.subarray(0, 1000)), "FOVEA_E_TRUNCATED", /truncated, expected \d+, found 1000/);
   await refuses(Model.open(new ArrayBuffer(0)), "FOVEA_E_NULL", /./);
   await refuses(Model.open(new Uint8Array(4096)), "FOVEA_E_MAGIC", /./);
-  await refuses(Model.open("model.fovea"), "FOVEA_E_ARGUMENT", /ArrayBuffer/);
+  await refuses(Model.open("none.fovea"), "FOVEA_E_ARGUMENT", /cannot read .*none\.fovea: no such file/);
   refuses(() => section.classify(7), "FOVEA_E_ARGUMENT", /a text is needed, not number/);
   refuses(() => section.classify([]), "FOVEA_E_ARGUMENT", /a text or a list/);
   refuses(() => section.classify("a", { program: "none" }), "FOVEA_E_NAME", /no program 'none'; there are: /);

@@ -25,3 +25,10 @@ export function assertNear(got, expected, tolerance, what) {
 
 /** The `count` entries with the greatest numbers under `key`, as the command orders them. */
 export const most = (list, key, count) => [...list].sort((a, b) => b[key] - a[key]).slice(0, count);
+
+/** The samples of a RIFF WAVE file with one channel of 16-bit numbers, from -1 to 1. */
+export function samplesOf(path) {
+  const file = readFileSync(path);
+  assert.equal(file.toString("latin1", 36, 40), "data");
+  return Float32Array.from({ length: (file.length - 44) / 2 }, (_, i) => file.readInt16LE(44 + 2 * i) / 32768);
+}
