@@ -13,5 +13,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)
 # Programs need no DLL of the compiler: its directory is not in the search path of Windows or Wine.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -static-libgcc)
-# Wine without its reports, with a configuration of its own beside the build folders.
+# Wine without its reports, with a separate configuration beside the build folders.
 set(CMAKE_CROSSCOMPILING_EMULATOR sh ${CMAKE_CURRENT_LIST_DIR}/wine.sh)

@@ -1,4 +1,4 @@
-# What Windows needs of the compiler and the linker: included by flags.cmake for this system only.
+# Options of compiler and linker for Windows: included by flags.cmake for this system only.
 
 # printf, ... with the formats of C99, and the interface of Windows 7.
 add_compile_definitions(_WIN32_WINNT=0x0601 NOMINMAX WIN32_LEAN_AND_MEAN)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs a Windows program under Wine.   wine.sh PROGRAM.exe [ARGUMENT...]
-# Wine's configuration is a folder of its own ($WINEPREFIX, or build/wine), so that the user's is not touched.
+# Wine's configuration is a separate folder ($WINEPREFIX, or build/wine), so that the user's is not touched.
 set -eu
 folder=$(cd "$(dirname "$0")/.." && pwd)/build/wine
 export WINEPREFIX="${WINEPREFIX:-$folder}" WINEDEBUG="${WINEDEBUG:--all}" WINEDLLOVERRIDES="mscoree,mshtml="

@@ -2,8 +2,8 @@
 # Installs the Debian packages that building fovea needs; does nothing if all are installed.
 #   tools/setup.sh          to build and run
 #   tools/setup.sh --test   also for the whole test suite, with 64-bit Arm and firmware under emulation
-#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and Windows (under Wine), for the ports
-#                           to Go and Kotlin, and for hosts (tests/hosts)
+#   tools/setup.sh --cross  also for the suite on 32-bit Arm, RISC-V, WebAssembly and Windows (under Wine), for the
+#                           ports to Go and Kotlin, and for hosts (tests/hosts)
 #   tools/setup.sh --fuzz   to build, run and fuzz
 #   tools/setup.sh --npm DIR   Node, and in DIR npm's packages that tests/npm compares with
 set -eu

@@ -9,9 +9,9 @@
  *     classes:    fovea_result_rank lists the best; fovea_model_get_label names them
  *     tags:       fovea_result_get_spans merges them into spans of the text
  *
- * "Text" also stands for a sound or an image. Results follow the pipelines of Hugging Face's transformers and
+ * "Text" also means a sound or an image. Results follow the pipelines of Hugging Face's transformers and
  * sentence-transformers. Nothing is allocated; sums and exponentials are computed in f64. Threads: functions that get a
- * session read its last run, so no other call may change the session meanwhile; all others are pure functions.
+ * session read its last run, so no other call may change the session meanwhile; the other functions are pure.
  */
 #ifndef FOVEA_RESULT_H_
 #define FOVEA_RESULT_H_
@@ -35,7 +35,7 @@ typedef enum fovea_pooling {
   FOVEA_POOLING_MEAN = 1  /* The mean of the rows of a text; zeros for a text without rows. */
 } fovea_pooling;
 
-/* What is applied to the scores (logits) of a row. */
+/* The function applied to the scores (logits) of a row. */
 typedef enum fovea_activation {
   FOVEA_ACTIVATION_NONE = 0,    /* Numbers as they are: embeddings, regression. */
   FOVEA_ACTIVATION_SOFTMAX = 1, /* One class is right: probabilities whose sum is 1. */

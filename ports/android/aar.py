@@ -125,7 +125,7 @@ def archive_of(files):
 
 
 def classes(work):
-    """classes.jar, for Java 8. Android's classes are those of the newest SDK in ANDROID_HOME, else the stubs here."""
+    """classes.jar, for Java 8. Android's classes come from the newest SDK in ANDROID_HOME, else from the stubs here."""
     sdk = os.environ.get("ANDROID_HOME") or os.environ.get("ANDROID_SDK_ROOT")
     platforms = sorted(pathlib.Path(sdk).glob("platforms/android-*/android.jar")) if sdk else []
     javac, against = java_home() / "bin/javac", platforms[-1] if platforms else work / "stubs"

@@ -3,7 +3,7 @@ import struct
 
 ABIS = {"armeabi-v7a": (1, 40), "arm64-v8a": (2, 183), "x86": (1, 3), "x86_64": (2, 62), "riscv64": (2, 243)}
 SYSTEM = {"libc.so", "libm.so", "libdl.so", "liblog.so"}
-PAGE = 16384  # of devices with 64 bits
+PAGE = 16384  # on devices with 64 bits
 _LOAD, _DYNAMIC, _TLS = 1, 2, 7
 _NEEDED, _STRTAB, _SYMTAB, _SONAME, _TEXTREL, _FLAGS, _VERNEED = 1, 5, 6, 14, 22, 30, 0x6ffffffe
 

@@ -118,7 +118,7 @@ export async function pipeline(task, source, options) {
   const model = given ? source : await Model.open(source, { ...opening, progress: progressOf(callback, shown) });
   callback?.({ status: "ready", task: name, model: shown });
 
-  // Of zero-shot classification the second argument is the labels.
+  // For zero-shot classification the second argument is the labels.
   const split = (more) => (name === "zero-shot-classification" ? [more[1], more[0], more.length > 2] :
     [more[0], undefined, more.length > 1]);
   const pipe = async (input, ...more) => {

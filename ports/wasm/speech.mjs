@@ -27,7 +27,7 @@ export function recognise(model, audio, options) {
   const { sampling_rate: given, return_timestamps: times = false, max_new_tokens: most } = options;
   if (model.metadata["ctc.blank"] === undefined) {
     refuse("automatic-speech-recognition: only CTC models run here (wav2vec 2.0 and its relatives); " +
-      "'fovea transcribe' runs the others", C.FOVEA_E_BUILD);
+      "'fovea transcribe' runs other models", C.FOVEA_E_BUILD);
   }
   if (times !== false) refuse("return_timestamps is not supported for CTC models", C.FOVEA_E_OPTION);
   if (most !== undefined) refuse("max_new_tokens does not apply to CTC models", C.FOVEA_E_OPTION);

@@ -36,7 +36,7 @@ export function locate(source) {
   }
 }
 
-/** A worker that helps; `failed` and `said` are called. */
+/** A worker that helps; its messages and failures go to the two functions. */
 export function startWorker() {
   return new Worker(new URL("./worker.mjs", import.meta.url), { type: "module" });
 }

@@ -1,4 +1,4 @@
-/* Memory, files, clock and text of Windows. Names of files are UTF-8, whatever the code page of the process is. */
+/* Memory, files, clock and text of Windows. Names of files are UTF-8, regardless of the code page of the process. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <windows.h>
@@ -29,7 +29,7 @@ static const char* text_of(DWORD error) {
       return "Permission denied";
     case ERROR_SHARING_VIOLATION:
     case ERROR_LOCK_VIOLATION:
-      return "in use by another program, which lets nobody read it";
+      return "in use by another program, which lets no other one read it";
     case ERROR_FILENAME_EXCED_RANGE:
       return "File name too long";
     case ERROR_NO_UNICODE_TRANSLATION:

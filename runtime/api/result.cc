@@ -40,7 +40,7 @@ Status Read(const fovea_session* session, const fovea_result_info* given, uint32
   return ReadResults(*session->session, info, first, count, out, capacity, reporter);
 }
 
-// The ranges of `count` tokens from `first` on lie within a text of `size` bytes.
+// Checks that the ranges of `count` tokens from `first` on are within a text of `size` bytes.
 Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter) {
   if (tokens.count > tokens.capacity || first > tokens.count || count > tokens.count - first) {
     return reporter.Fail(FOVEA_E_INDEX, "there are not as many tokens", tokens.count, first + count);

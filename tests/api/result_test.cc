@@ -188,7 +188,7 @@ TEST(Result, Similarities) {
   EXPECT_EQ(fovea_result_similarity(FOVEA_MEASURE_MAX_SIM, a.data(), 2, b.data(), 0, 2), 0);
 }
 
-// A token with the probability of its label; the others share half of the rest.
+// A token with the probability of its label; the other labels share half of the rest.
 struct Say {
   std::string label;
   float share;
@@ -264,7 +264,7 @@ TEST(ResultSpans, PlainLabels) {
   Tagging t({"O", "PER", "LOC", "E-mail", "S"});
   EXPECT_EQ(t.Merge({{"PER", 0.9f}, {"PER", 0.7f}, {"LOC", 0.5f}, {"E-mail", 0.9f}, {"E-mail", 0.9f}, {"S", 0.4f}}),
             "PER 0-5 0.800; LOC 6-8 0.500; E-mail 9-14 0.900; S 15-17 0.400; ");
-  Tagging unnamed({"", "", ""});  // classes without names are told apart
+  Tagging unnamed({"", "", ""});  // classes without names remain separate
   EXPECT_EQ(unnamed.Merge({{0.8f, 0.1f, 0.1f}, {0.7f, 0.2f, 0.1f}, {0.1f, 0.8f, 0.1f}}, {0, 1, 1, 2, 2, 3}, "abc",
                           FOVEA_AGGREGATION_SIMPLE),
             " 0-2 0.750;  2-3 0.800; ");

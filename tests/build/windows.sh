@@ -16,7 +16,7 @@ imports=$(awk '/DLL Name:/ {print tolower($3)}' "$work/headers" | sort | tr '\n'
 [ "$imports" = "kernel32.dll msvcrt.dll " ] || fail "fovea.dll needs $imports"
 awk '/^\[Ordinal\/Name Pointer\] Table/ {on = 1; next} on && NF == 0 {exit} on {print $NF}' "$work/headers" |
   sort >"$work/exports"
-diff "$source/tests/build/symbols.txt" "$work/exports" || fail "the DLL's exports are not those of symbols.txt"
+diff "$source/tests/build/symbols.txt" "$work/exports" || fail "the DLL's exports differ from symbols.txt"
 echo "fovea.dll needs $imports and exports $(wc -l <"$work/exports") functions"
 
 # gcc cannot align the stack to 32 bytes: no vector of 32 or 64 bytes may be stored or loaded by an instruction that

@@ -63,7 +63,7 @@ cp "$work/blobs/package-section-encoder.fovea" embedder.fovea
 cp "$work/blobs/package-writer.fovea" writer.fovea
 "$home/bin/java" -Djava.library.path="$work/native" -cp "$work/classes:." Example >"$work/said"
 grep -q "^editors 0\." "$work/said"
-# A missing library is an error that tells what to do, each time.
+# A missing library is an error that states what to do, each time.
 if "$home/bin/java" -cp "$work/classes:." Example 2>"$work/said"; then exit 1; fi
 grep -q "libfovea_jni cannot be loaded .*java.library.path" "$work/said"
 

@@ -13,7 +13,7 @@ namespace {
 using tools::CodeRanges;
 using tools::kCodePoints;
 
-constexpr uint32_t kTried = 40;  // code points; the last one stands for the end of a text
+constexpr uint32_t kTried = 40;  // code points; the last one means the end of a text
 
 // A bit for each of the first code points, and one for the end of a text.
 class Bits {

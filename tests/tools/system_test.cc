@@ -1,4 +1,4 @@
-// What the command asks of the operating system: new files, and bytes that a console can show.
+// Calls of the operating system that the command makes: new files, and bytes that a console can show.
 #include "tools/base/system.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ namespace fovea::tools {
 namespace {
 
 TEST(System, AConsoleShowsWholeCharacters) {
-  const std::string text = "a\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80";  // of 1, 2, 3 and 4 bytes
+  const std::string text = "a\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80";  // characters of 1, 2, 3 and 4 bytes
   const size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
   ASSERT_EQ(text.size(), 10u);
   for (size_t size = 0; size <= text.size(); ++size) EXPECT_EQ(WholeCharacters(text.substr(0, size)), ends[size]);

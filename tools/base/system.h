@@ -1,4 +1,4 @@
-// What the command asks of the operating system beyond C++'s library and its port.
+// Calls of the operating system that the command needs beyond C++'s library and its port.
 #ifndef FOVEA_TOOLS_BASE_SYSTEM_H_
 #define FOVEA_TOOLS_BASE_SYSTEM_H_
 

@@ -1,6 +1,6 @@
 #ifdef _WIN32
 #include <windows.h>
-// windows.h first: the others need it.
+// windows.h first: the other headers need it.
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>
@@ -36,7 +36,7 @@ bool IsConsole(DWORD stream) {
   return GetConsoleMode(GetStdHandle(stream), &mode) != 0;
 }
 
-// Shows UTF-8 on a console, whatever its code page is. The start of a character is kept until the rest is written.
+// Shows UTF-8 on a console with any code page. The start of a character is kept until the rest is written.
 class ConsoleOutput : public std::streambuf {
  public:
   explicit ConsoleOutput(DWORD stream) : console_(GetStdHandle(stream)) {}

@@ -6,7 +6,7 @@
 
 namespace fovea::tools {
 
-// The code of a language, given its name or code in capitals or not ("hi" for "Hindi" and "HI"); empty for others.
+// The code of a language, given its name or code in any case ("hi" for "Hindi" and "HI"); empty for any other text.
 std::string LanguageCodeOf(const std::string& name);
 
 }  // namespace fovea::tools

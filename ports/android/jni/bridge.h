@@ -42,7 +42,7 @@ struct bridge_text {
   const fovea_model* model;
   fovea_text_stream stream;
   int32_t vocabulary;
-  char* rest; /* What the decoder held back at the end of the prompt: it belongs to the prompt. */
+  char* rest; /* Bytes that the decoder held back at the end of the prompt: they belong to the prompt. */
   uint64_t rest_size;
   fovea_stop* stop; /* NULL: there are no stop strings. */
   void* stop_memory;

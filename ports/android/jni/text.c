@@ -176,7 +176,8 @@ static void drop_text(struct bridge_text* text) {
   free(text);
 }
 
-/* What the decoder would write if the prompt ended the text: a copy of its state is asked, and the state continues. */
+/* Returns the bytes that the decoder would write if the prompt ended the text. A copy of its state ends; the state
+ * continues. */
 static fovea_status begin_after(JNIEnv* env, struct bridge_text* text, struct bridge_array after, char* part,
                                 fovea_error* error) {
   fovea_status status = FOVEA_OK;
@@ -254,7 +255,7 @@ static void JNICALL close_text(JNIEnv* env, jclass class, jlong handle) {
   drop_text(bridge_handle(handle));
 }
 
-/* Adds bytes to those that are held back, and returns in *size how many of them may be shown, and in *found whether a
+/* Adds bytes to the bytes that are held back. Returns in *size how many of them may be shown, and in *found whether a
  * stop string was found. */
 static fovea_status hold(JNIEnv* env, struct bridge_text* text, const char* part, uint64_t part_size, int ended,
                          uint64_t* size, int* found, fovea_error* error) {

@@ -19,7 +19,7 @@ import { gzipSync } from "node:zlib";
 import { Browser, chromiumFor } from "../../support/browser.mjs";
 
 const PACKAGES = ["@huggingface/transformers@4.3.2", "esbuild@0.28.2"];
-const AGREE = { f32: 1e-4, int8: 0.1 };  // of the norm, as peers.py has it
+const AGREE = { f32: 1e-4, int8: 0.1 };  // relative to the norm, as peers.py has it
 const TEXTS = { short: "A library to read compressed audio files.",
   long: "Turn-based strategy game. The player leads a tribe from the stone age to the stars! ".repeat(6) };
 const RUNS = 20;
@@ -28,7 +28,7 @@ const folder = resolve(given), convert = resolve(command), here = fileURLToPath(
 const chromium = chromiumFor("fovea beside transformers.js");
 const run = (name, ...options) => execFileSync(name, options, { cwd: folder, encoding: "utf8" });
 
-/** What a page does: `window.said` has the embedding and times, in milliseconds. */
+/** Runs in a page and leaves the embedding and times, in milliseconds, in its window. */
 const measured = (open) => `
 const said = (window.said = {});
 (async () => {

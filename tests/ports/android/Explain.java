@@ -4,8 +4,8 @@ import fovea.Model;
 import fovea.Prediction;
 
 /**
- * Writes explanations of texts, a line for each class, sentence and word, which explained.py compares with those of the
- * command.   Explain BLOB TEXT...
+ * Writes explanations of texts, a line for each class, sentence and word, which explained.py compares with the
+ * explanations of the command.   Explain BLOB TEXT...
  */
 public final class Explain {
   private static void line(String kind, String text, int begin, int end, double weight, double share) {

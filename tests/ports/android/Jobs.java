@@ -17,7 +17,7 @@ import java.util.Map;
 
 /**
  * Does the four jobs of the ports: classify, embed, generate and look. It writes their results as JSON, which jobs.py
- * compares with those of the command.   Jobs FOLDER TEXT...
+ * compares with the command's.   Jobs FOLDER TEXT...
  */
 public final class Jobs {
   private static String folder;

@@ -450,7 +450,7 @@ public final class Misuse {
     Check.equal(files(), open, "open files");
   }
 
-  /** The heap is too small for what is asked: an OutOfMemoryError, and all goes on. */
+  /** The heap is too small for what is asked: an OutOfMemoryError, and all other calls work. */
   private static void memory() throws Exception {
     try (Model model = open("package-section-encoder")) {
       final float[] expected = model.embed("x");

@@ -141,7 +141,7 @@ public final class Threads {
     }
   }
 
-  /** A model is closed while many threads use it: each gets its result, or is told that it is closed. */
+  /** A model is closed while many threads use it: each gets its result, or the error that it is closed. */
   private static void close() throws Exception {
     final ExecutorService pool = Executors.newFixedThreadPool(8);
     int inTime = 0;

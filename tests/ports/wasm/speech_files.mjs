@@ -1,4 +1,5 @@
-// What a directory of a small CTC model lacks, and sounds to recognise.   speech_files.mjs MODEL_FOLDER SOUND_FOLDER
+// Writes the files that a directory of a small CTC model lacks, and sounds to recognise.
+//   speech_files.mjs MODEL_FOLDER SOUND_FOLDER
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-// What the files of image processors have in common, of transformers, timm and open_clip.
+// Settings that the files of image processors of transformers, timm and open_clip have in common.
 #ifndef FOVEA_TOOLS_CONVERT_ARCH_IMAGE_SETTINGS_H_
 #define FOVEA_TOOLS_CONVERT_ARCH_IMAGE_SETTINGS_H_
 

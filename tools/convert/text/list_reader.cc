@@ -145,7 +145,7 @@ bool ListReader::Take(char c) {
   return true;
 }
 
-// Whether another element follows. If none does, closed_ tells whether the list has ended as it should.
+// Whether another element follows. If none does, closed_ is whether the list has ended as it should.
 bool ListReader::More(char close, bool* first) {
   closed_ = Take(close);
   if (closed_) return false;

@@ -11,7 +11,7 @@
 namespace fovea::tools {
 
 // A reader of JSON as files usually have it. Each function returns false for everything that is not, valid or not:
-// only a parser of all of JSON then says what the fault is. After that, the reader and its lists are of no use.
+// only a parser of all of JSON then reports the fault. After that, the reader and its lists are of no use.
 class ListReader {
  public:
   ListReader(std::string_view text, ModelLists* lists);

@@ -108,7 +108,7 @@ TokenizerFile ReadTokenizerFile(const std::string& path) {
       const JsonView model = JsonView(read.json, path)["model"];
       if (model["vocab"].IsNull() && model["merges"].IsNull()) return read;
     } catch (const Failure&) {
-      // Places in messages are those of the whole file.
+      // Places in messages are places in the whole file.
     }
   }
   // Lists of another form: read as a whole, so that messages can show the value.

@@ -202,7 +202,7 @@ class Reader {
 
   // Merges by left and right piece, whose ids are below `ids`; of a repeated pair the last one.
   static std::vector<TextMerge> ByPair(const std::vector<TextMerge>& merges, size_t ids) {
-    std::vector<uint32_t> ends(ids + 1);  // of the merges of each left piece
+    std::vector<uint32_t> ends(ids + 1);  // where the merges of each left piece end
     for (const TextMerge& merge : merges) ++ends[merge.left + 1];
     for (size_t id = 0; id < ids; ++id) ends[id + 1] += ends[id];
     std::vector<TextMerge> sorted(merges.size());

@@ -10,7 +10,7 @@ import java.util.List;
  * does not grow with the number of texts.
  */
 final class Batches {
-  private static final int TOKENS = 4096; // of a run, unless one text has more: memory grows with them, speed does not
+  private static final int TOKENS = 4096; // in a run, unless one text has more: memory grows with them, speed does not
   private static final int WINDOW = 16;
 
   /** Reads what a batch wrote for text `row` of it, which is text `place` of the window. */

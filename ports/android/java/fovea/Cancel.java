@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 
 /**
- * Cancels calls from any thread: those that have it in their options, now and later, until it is cleared. They throw a
- * {@link CancellationException} within a tile of rows; the model can be used again. An interrupt of the calling thread
+ * Cancels calls from any thread: the calls that have it in their options, now and later, until it is cleared. They
+ * throw a {@link CancellationException} within a tile of rows; the model can be used again. An interrupt of the calling thread
  * does the same, between the phases of a run (with several workers: between runs; of a generation: between steps), and
  * leaves the thread interrupted.
  */

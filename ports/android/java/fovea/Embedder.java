@@ -94,7 +94,7 @@ final class Embedder {
     for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
       final long needed = (long) (count + window.size()) * width;
       if (needed > Integer.MAX_VALUE - 8) {
-        throw new OutOfMemoryError("fovea: embeddings of so many texts do not fit into one array: use embedIterator");
+        throw new OutOfMemoryError("fovea: embeddings of all these texts do not fit into one array: use embedIterator");
       }
       if (needed > all.length) {
         final long known = texts instanceof java.util.Collection

@@ -40,7 +40,7 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     public final int index;
     /** -1 for texts that ended in an earlier step. */
     public final int[] tokens;
-    /** What the step adds to each text, in whole characters. */
+    /** The part that the step adds to each text, in whole characters. */
     public final String[] parts;
     public final End[] ends;
     /** Null unless GenerateOptions.logprobs asks for them. */
@@ -54,7 +54,7 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
       ends = new End[tokens.length];
     }
 
-    /** What the step adds to the first text. */
+    /** The part that the step adds to the first text. */
     public String part() {
       return parts[0];
     }
@@ -248,7 +248,7 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     }
   }
 
-  /** What the remaining steps add to the first text, as each is made. Closing the stream closes the generation. */
+  /** The parts that the remaining steps add to the first text, as they come. Closing the stream closes the generation. */
   public Stream<String> parts() {
     return StreamSupport.stream(Spliterators.spliteratorUnknownSize(iterator(), Spliterator.ORDERED), false)
         .map(Step::part).filter(part -> !part.isEmpty()).onClose(this::close);

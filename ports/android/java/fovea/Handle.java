@@ -20,7 +20,7 @@ abstract class Handle implements AutoCloseable {
   /** Frees the object; called once. */
   abstract void free(long address);
 
-  /** For a call that others may make at the same time. Each needs a `leave`. */
+  /** For a call that other threads may make at the same time. Each needs a `leave`. */
   final synchronized long enter() {
     if (closed) throw new IllegalStateException(name + " is closed");
     ++users;

@@ -30,7 +30,7 @@ final class Idle {
     return new Session(model, program, workers, needed, null, null);
   }
 
-  /** Raises limits to those of the session before, so that sizes that alternate make few sessions. */
+  /** Raises limits to the limits of the session before, so that sizes that alternate make few sessions. */
   private static void grow(int[][] needed, int[][] known) {
     for (int space = 0; space < needed.length; ++space) {
       if (needed[space] == null || known[space] == null) continue;

@@ -90,7 +90,7 @@ public final class Model implements Closeable {
    * Reads the bytes between the buffer's position and limit, and leaves both. A direct buffer, such as a mapped file,
    * is
    * used in place if these bytes begin at a multiple of 64: then its content must not change while the model is open.
-   * Other buffers are copied; isCopy tells.
+   * Other buffers are copied; isCopy reports it.
    */
   public static Model open(ByteBuffer blob) {
     return open(blob, new ModelOptions());
@@ -115,7 +115,7 @@ public final class Model implements Closeable {
   /**
    * Maps a part of an open file, such as an uncompressed asset of a package: its descriptor (on Android
    * ParcelFileDescriptor.getFd), the part's first byte and size. The part is mapped if it begins at a multiple of 64,
-   * else copied; isCopy tells. The descriptor stays the caller's, who may close it afterwards.
+   * else copied; isCopy reports it. The descriptor stays the caller's, who may close it afterwards.
    */
   public static Model openDescriptor(int descriptor, long offset, long size) {
     return openDescriptor(descriptor, offset, size, new ModelOptions());

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * What numbers of a model mean: classes, probabilities, embeddings, similarity. All such rules of this port are here;
- * they are those of the `fovea` command.
+ * the `fovea` command has the same.
  */
 final class Results {
   private Results() {}

@@ -7,7 +7,7 @@ final class Session implements AutoCloseable {
   final Model model;
   final Program program;
   final int workers;
-  final int[][] limits; // of each space: rows, rows of a segment; null: none
+  final int[][] limits; // for each space: rows, rows of a segment; null: none
   private final Handle handle;
 
   Session(Model model, Program program, int workers, int[][] limits, long[] taps, int[] linked) {

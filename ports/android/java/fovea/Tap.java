@@ -11,7 +11,7 @@ public final class Tap {
   boolean scores;
   Reduce reduce = Reduce.NONE;
   int[] heads = {};
-  boolean firstRow; // of each segment; for explanations
+  boolean firstRow; // only the first row of each segment; for explanations
 
   /** `operation`: its name, or a name that the model's metadata gives it (alias.NAME). */
   public Tap(String operation) {

@@ -13,7 +13,7 @@ public final class Assets {
   /**
    * Opens an asset that is stored uncompressed (androidResources { noCompress += "fovea" }). It is mapped where it is
    * in
-   * the package if it begins there at a multiple of 64 bytes, else copied to memory; Model.isCopy tells.
+   * the package if it begins there at a multiple of 64 bytes, else copied to memory; Model.isCopy reports it.
    */
   public static Model open(AssetManager assets, String name) throws IOException {
     return open(assets, name, new ModelOptions());

@@ -3,7 +3,7 @@ package android.os;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** What fovea.android uses of Android's class, to compile without Android's SDK. Not part of any package. */
+/** The part of Android's class that fovea.android uses, to compile without Android's SDK. Not part of any package. */
 public abstract class ParcelFileDescriptor implements Closeable {
   public abstract int getFd();
 

@@ -4,7 +4,7 @@ import android.os.ParcelFileDescriptor;
 import java.io.Closeable;
 import java.io.IOException;
 
-/** What fovea.android uses of Android's class, to compile without Android's SDK. Not part of any package. */
+/** The part of Android's class that fovea.android uses, to compile without Android's SDK. Not part of any package. */
 public class AssetFileDescriptor implements Closeable {
   private final ParcelFileDescriptor descriptor;
   private final long start;
