@@ -6,9 +6,9 @@ import java.util.concurrent.CancellationException;
 
 /**
  * Cancels calls from any thread: the calls that have it in their options, now and later, until it is cleared. They
- * throw a {@link CancellationException} within a tile of rows; the model can be used again. An interrupt of the calling thread
- * does the same, between the phases of a run (with several workers: between runs; of a generation: between steps), and
- * leaves the thread interrupted.
+ * throw a {@link CancellationException} within a tile of rows; the model can be used again. An interrupt of the calling
+ * thread does the same, between the phases of a run (with several workers: between runs; of a generation: between
+ * steps), and leaves the thread interrupted.
  */
 public final class Cancel {
   private final Set<Session> running = new HashSet<>();

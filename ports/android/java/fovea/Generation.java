@@ -248,7 +248,7 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     }
   }
 
-  /** The parts that the remaining steps add to the first text, as they come. Closing the stream closes the generation. */
+  /** The parts that the remaining steps add to the first text. Closing the stream closes the generation. */
   public Stream<String> parts() {
     return StreamSupport.stream(Spliterators.spliteratorUnknownSize(iterator(), Spliterator.ORDERED), false)
         .map(Step::part).filter(part -> !part.isEmpty()).onClose(this::close);
