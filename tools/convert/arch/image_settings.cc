@@ -1,5 +1,7 @@
 #include "tools/convert/arch/image_settings.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
