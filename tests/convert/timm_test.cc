@@ -139,7 +139,7 @@ TEST_F(Timm, OtherNetworksAreRefused) {
 TEST_F(Timm, CropModes) {
   CopyAsTimm();
   const auto prepared = [&](const std::string& settings) {
-    WriteConfig(R"({"pretrained_cfg": )" + settings + "}");
+    WriteConfig((R"({"pretrained_cfg": )" + settings + "}").c_str());
     const Description timm = Describe(Options());
     std::string all;
     for (const std::string key : {"resize", "filter", "crop", "fill"}) {

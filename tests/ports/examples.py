@@ -45,12 +45,9 @@ class Command(jobs.Jobs):
         return f"{label} {probability:.4f}\n"
 
     def embed(self):
-        means = []
-        for one in self.tensors_of("package-section-encoder"):
-            (_, rows, width), numbers = one["last_hidden_state"]
-            means.append([math.fsum(numbers[i::width]) / rows for i in range(width)])
-        product = math.fsum(a * b for a, b in zip(*means))
-        return f"{product / math.prod(math.sqrt(math.fsum(a * a for a in mean)) for mean in means):.4f}\n"
+        pooled = [one["pooler_output"][1] for one in self.tensors_of("package-section-encoder")]
+        product = math.fsum(a * b for a, b in zip(*pooled))
+        return f"{product / math.prod(math.sqrt(math.fsum(a * a for a in row)) for row in pooled):.4f}\n"
 
     def tokenize(self):
         told = json.loads(self.told("tokenize", self.blob("package-section"), "--text", TEXT, "--json"))

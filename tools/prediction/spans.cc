@@ -1,6 +1,7 @@
 #include "tools/prediction/spans.h"
 
 #include "tools/model/library_error.h"
+#include "tools/text/token_arrays.h"
 
 namespace fovea::tools {
 

@@ -10,6 +10,7 @@
 #include "fovea/result.h"
 #include "tools/model/library_error.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/token_arrays.h"
 
 namespace fovea::tools {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "fovea/text.h"
 #include "tools/base/json.h"
 #include "tools/base/sized.h"
 #include "tools/model/library_error.h"
@@ -167,15 +168,6 @@ std::string Tokenizer::Decode(const std::vector<int32_t>& ids) const {
 std::optional<int32_t> Tokenizer::MaskId() const {
   const fovea_text_info info = InfoOf(model_);
   return info.mask_id < 0 ? std::nullopt : std::optional<int32_t>(info.mask_id);
-}
-
-TokenArrays::TokenArrays(const Tokens& tokens) : arrays_(Sized<fovea_text_tokens>()) {
-  for (size_t i = 0; i < tokens.ids.size(); ++i) ranges_.insert(ranges_.end(), {tokens.begin[i], tokens.end[i]});
-  arrays_.capacity = arrays_.count = tokens.ids.size();
-  // The library only reads them.
-  arrays_.ids = const_cast<int32_t*>(tokens.ids.data());
-  arrays_.special = const_cast<uint8_t*>(tokens.special.data());
-  arrays_.ranges = ranges_.data();
 }
 
 std::optional<int32_t> Tokenizer::PadId() const { return PaddingId(model_); }

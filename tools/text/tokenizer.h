@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "fovea/text.h"
 #include "tools/model/model.h"
 
 namespace fovea::tools {
@@ -28,17 +27,6 @@ struct Tokens {
   };
   std::vector<Sentence> sentences;
   uint64_t dropped_sentences = 0;
-};
-
-// Tokens in the form of the library; they must outlive it.
-class TokenArrays {
- public:
-  explicit TokenArrays(const Tokens& tokens);
-  const fovea_text_tokens* get() const { return &arrays_; }
-
- private:
-  std::vector<uint32_t> ranges_;
-  fovea_text_tokens arrays_;
 };
 
 // Which text of a pair is truncated.

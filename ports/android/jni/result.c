@@ -63,6 +63,54 @@ static jintArray JNICALL segments(JNIEnv* env, jclass class, jlong handle, jint 
   return bridge_failed(env, "segments", status, &error) ? NULL : bridge_ints(env, offsets, (uint64_t)count + 1);
 }
 
+/* ---- How outputs are read ---- */
+
+/* {kind, value, width, pooling, activation, measure} */
+static jintArray JNICALL result_info(JNIEnv* env, jclass class, jlong handle, jint program) {
+  (void)class;
+  const fovea_model* model = ((struct bridge_model*)bridge_handle(handle))->model;
+  fovea_result_info info = FOVEA_RESULT_INFO_INIT;
+  fovea_error error = {0};
+  const fovea_status status = fovea_result_get_info(model, (uint32_t)program, NULL, &info, &error);
+  if (bridge_failed(env, "results", status, &error)) return NULL;
+  const jint numbers[6] = {(jint)info.kind,    (jint)info.value,      (jint)info.width,
+                           (jint)info.pooling, (jint)info.activation, (jint)info.measure};
+  return bridge_ints(env, numbers, 6);
+}
+
+/* Applies an activation to scores in place, and returns the indices of the `top` largest. */
+static jintArray JNICALL present(JNIEnv* env, jclass class, jint activation, jfloatArray scores, jint top) {
+  (void)class;
+  const jsize count = (*env)->GetArrayLength(env, scores);
+  const uint32_t most = top < count ? (uint32_t)top : (uint32_t)count;
+  uint32_t* order = bridge_memory(env, (most == 0 ? 1 : most) * sizeof(*order));
+  float* numbers = order == NULL ? NULL : (*env)->GetFloatArrayElements(env, scores, NULL);
+  jintArray found = NULL;
+  if (numbers != NULL) {
+    const fovea_status status = fovea_result_activate((uint32_t)activation, numbers, (uint32_t)count);
+    const uint32_t written = fovea_result_rank(numbers, (uint32_t)count, most, order);
+    (*env)->ReleaseFloatArrayElements(env, scores, numbers, 0);
+    if (!bridge_failed(env, "results", status, NULL)) found = bridge_ints(env, order, written);
+  }
+  fovea_port_free(order);
+  return found;
+}
+
+/* Two embeddings of one width. */
+static jdouble JNICALL similarity(JNIEnv* env, jclass class, jint measure, jfloatArray a, jfloatArray b) {
+  (void)class;
+  const jsize width = (*env)->GetArrayLength(env, a);
+  double found = 0;
+  float* first = (*env)->GetFloatArrayElements(env, a, NULL);
+  float* second = first == NULL ? NULL : (*env)->GetFloatArrayElements(env, b, NULL);
+  if (second != NULL) {
+    found = fovea_result_similarity((uint32_t)measure, first, 1, second, 1, (uint32_t)width);
+    (*env)->ReleaseFloatArrayElements(env, b, second, JNI_ABORT);
+  }
+  if (first != NULL) (*env)->ReleaseFloatArrayElements(env, a, first, JNI_ABORT);
+  return found;
+}
+
 /* ---- Attention maps ---- */
 
 static int map_of(JNIEnv* env, jlong handle, jint tap, fovea_attention_map* map) {
@@ -145,6 +193,9 @@ const JNINativeMethod bridge_result_methods[] = {
     {"readRow", "(JII[FI)V", (void*)read_row},
     {"readRowTo", "(JIILjava/nio/FloatBuffer;J)V", (void*)read_row_to},
     {"segments", "(JI)[I", (void*)segments},
+    {"resultInfo", "(JI)[I", (void*)result_info},
+    {"present", "(I[FI)[I", (void*)present},
+    {"similarity", "(I[F[F)D", (void*)similarity},
     {"mapInfo", "(JI)[I", (void*)map_info},
     {"denseMap", "(JI)[F", (void*)dense_map},
     {"sparseMap", "(JI[Ljava/lang/Object;)[F", (void*)sparse_map},

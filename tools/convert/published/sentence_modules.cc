@@ -97,12 +97,13 @@ std::string ModuleChain::AddWeights(const std::string& directory) {
   return prefix;
 }
 
+bool PoolsPrompts(const std::string& directory) { return ConfigIn(directory).Flag("include_prompt", true); }
+
 void ModuleChain::Pooling(const std::string& directory) {
   if (pooled_) Fail("{}: a second Pooling module is not supported; remove it from modules.json", directory);
   const Config config = ConfigIn(directory);
   Pool(ModesOf(config, directory));
   if (config.Flag("include_prompt", true)) return;
-  description_.SetMetadata("prompt_is_pooled", "false");
   description_.warnings.push_back(
       fmt::format("{}: include_prompt false is not supported: the original leaves the tokens of a prompt out of the "
                   "embedding, so prompts are refused; embeddings of texts without a prompt are right",

@@ -15,6 +15,9 @@ struct Tail {
   std::string value;
 };
 
+// Whether a Pooling module pools a prompt's tokens as well (include_prompt).
+bool PoolsPrompts(const std::string& directory);
+
 class ModuleChain {
  public:
   // `pooled`: the values have a row for each text or image, else one for each token.

@@ -172,6 +172,9 @@ Description DescribeSentenceTransformer(const std::string& directory, const Read
   Description notes;
   notes.findings.push_back({Topic::kFiles, "modules.json"});
   const std::vector<Module> modules = ReadModules(directory, path, notes);
+  for (const Module& module : modules) {
+    if (module.kind == "Pooling" && !PoolsPrompts(module.directory)) notes.SetMetadata("prompt_is_pooled", "false");
+  }
   const SentenceSettings settings = ReadSentenceSettings(directory, notes);
   const auto finish = [&](Description description) {
     for (const auto& [key, value] : notes.metadata) description.SetMetadata(key, value);

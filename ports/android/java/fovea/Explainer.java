@@ -46,7 +46,7 @@ final class Explainer {
     final List<Encoding> encodings = new ArrayList<>();
     try (Session session = model.tapped(program, Collections.singletonList(text), options, taps, encodings)) {
       final Encoding encoding = encodings.get(0);
-      final List<Prediction> classes = Results.predictions(model, session.row(logits.index, 0), options.top);
+      final List<Prediction> classes = Results.predictions(model, program, session.row(logits.index, 0), options.top);
       final double[] weights = weights(session, tokens, 0, ofTokens);
       if (weights == null) {
         throw new FoveaException(model.name() + ": the attention of metadata explain."

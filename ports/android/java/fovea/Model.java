@@ -375,7 +375,7 @@ public final class Model implements Closeable {
       final int first = found.size();
       found.addAll(Collections.nCopies(window.size(), (List<Prediction>) null));
       batches.run(window, (session, row, place) -> found.set(first + place,
-          Results.predictions(this, session.row(logits.index, row), options.top)));
+          Results.predictions(this, program, session.row(logits.index, row), options.top)));
     }
     return found;
   }

@@ -156,6 +156,12 @@ final class Native {
 
   static native int[] segments(long session, int space);
 
+  static native int[] resultInfo(long model, int program);
+
+  static native int[] present(int activation, float[] scores, int top);
+
+  static native double similarity(int measure, float[] a, float[] b);
+
   static native int[] mapInfo(long session, int tap);
 
   static native float[] denseMap(long session, int tap);

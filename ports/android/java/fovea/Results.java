@@ -4,8 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What numbers of a model mean: classes, probabilities, embeddings, similarity. All such rules of this port are here;
- * the `fovea` command has the same.
+ * What numbers of a model mean: classes, probabilities, embeddings, similarity, by the library (fovea/result.h).
  */
 final class Results {
   private Results() {}
@@ -27,24 +26,34 @@ final class Results {
     return found;
   }
 
-  static List<Prediction> predictions(Model model, float[] logits, int top) {
-    final String kind = model.metadata("problem_type");
-    final boolean numbers = logits.length == 1 || "regression".equals(kind);
-    final boolean sigmoid = logits.length == 1 && "sigmoid".equals(model.metadata("score_activation"));
-    final boolean several = "multi_label_classification".equals(kind);
-    double most = Double.NEGATIVE_INFINITY;
-    for (float logit : logits) most = Math.max(most, logit);
-    double sum = 0;
-    for (float logit : logits) sum += Math.exp(logit - most);
-    final List<Prediction> found = new ArrayList<>(logits.length);
-    for (int i = 0; i < logits.length; ++i) {
-      final double share = several || sigmoid ? 1 / (1 + Math.exp(-logits[i])) : Math.exp(logits[i] - most) / sum;
-      final double score = numbers && !sigmoid ? logits[i] : share;
-      found.add(new Prediction(model.label(i), i, logits[i], numbers ? Double.NaN : share, score));
+  static List<Prediction> predictions(Model model, Program program, float[] logits, int top) {
+    final int[] info = info(model, program);
+    final boolean numbers = info[WIDTH] == 1 || info[ACTIVATION] == 0;
+    final float[] scores = logits.clone();
+    final int[] order = Native.present(info[ACTIVATION], scores, numbers ? scores.length : top);
+    if (numbers) {
+      for (int i = 0; i < order.length; ++i) order[i] = i;
     }
-    if (numbers) return found;
-    found.sort((a, b) -> Double.compare(b.score, a.score)); // stable
-    return new ArrayList<>(found.subList(0, Math.min(top, found.size())));
+    final List<Prediction> found = new ArrayList<>(order.length);
+    for (int i : order) {
+      found.add(new Prediction(model.label(i), i, logits[i], numbers ? Double.NaN : scores[i], scores[i]));
+    }
+    return found;
+  }
+
+  // Numbers of fovea_result_info.
+  private static final int WIDTH = 2;
+  private static final int ACTIVATION = 4;
+
+  private static int[] info(Model model, Program program) {
+    final long handle = model.enter();
+    try {
+      return Native.resultInfo(handle, program.index);
+    } catch (FoveaException error) {
+      throw error.about(model.name());
+    } finally {
+      model.leave();
+    }
   }
 
   // ---- Embeddings ----
@@ -141,24 +150,6 @@ final class Results {
     if (a.length != b.length) {
       throw new IllegalArgumentException("embeddings of " + a.length + " and " + b.length + " numbers");
     }
-    double dot = 0;
-    double squares = 0;
-    double distances = 0;
-    double ofA = 0;
-    double ofB = 0;
-    for (int i = 0; i < a.length; ++i) {
-      final double difference = (double) a[i] - b[i];
-      dot += (double) a[i] * b[i];
-      ofA += (double) a[i] * a[i];
-      ofB += (double) b[i] * b[i];
-      squares += difference * difference;
-      distances += Math.abs(difference);
-    }
-    switch (measure) {
-      case DOT: return dot;
-      case EUCLIDEAN: return -Math.sqrt(squares);
-      case MANHATTAN: return -distances;
-      default: return ofA == 0 || ofB == 0 ? 0 : dot / Math.sqrt(ofA) / Math.sqrt(ofB);
-    }
+    return Native.similarity(measure.ordinal(), a, b);
   }
 }
