@@ -20,10 +20,10 @@ void* fovea_port_memory(void* context, uint64_t size, uint32_t block) {
   if (size > sizeof(memory_array)) return NULL;
   const size_t needed = 64 + ((size_t)size + 63) / 64 * 64;
   if (needed > sizeof(memory_array) - memory_used) return NULL;
-  unsigned char* block = memory_array + memory_used;
+  unsigned char* memory = memory_array + memory_used;
   memory_used += needed;
-  memcpy(block, &needed, sizeof(needed));
-  return block + 64;
+  memcpy(memory, &needed, sizeof(needed));
+  return memory + 64;
 }
 
 /* A block that is not the last one is not reused. */

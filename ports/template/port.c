@@ -15,11 +15,11 @@ static uint64_t used;
 static uint64_t rounded(uint64_t size) { return (size + 63) / 64 * 64; }
 
 void* fovea_port_memory(void* context, uint64_t size, uint32_t block) {
-  void* block = arena + used;
+  void* memory = arena + used;
   (void)context, (void)block;
   if (size > sizeof(arena) || rounded(size) > sizeof(arena) - used) return NULL;
   used += rounded(size);
-  return block;
+  return memory;
 }
 
 /* A port that remembers where the last block began can reuse it; this one does not. */

@@ -34,9 +34,9 @@ struct Tag {
 Tag TagOf(const Blob& blob, uint32_t label) {
   const char* full = LabelOf(blob, label);
   const char prefix = full[0] != '\0' && full[1] == '-' && full[2] != '\0' ? full[0] : '\0';
-  const bool known = prefix == 'B' || prefix == 'I' ||
-                     (prefix != '\0' && strchr("ELSU", prefix) != nullptr &&
-                      (HasLabel(blob, 'B', full + 2) || HasLabel(blob, 'I', full + 2)));
+  const bool rare = prefix == 'E' || prefix == 'L' || prefix == 'S' || prefix == 'U';
+  const bool known =
+      prefix == 'B' || prefix == 'I' || (rare && (HasLabel(blob, 'B', full + 2) || HasLabel(blob, 'I', full + 2)));
   if (!known) return {full, label};
   const bool alone = prefix == 'S' || prefix == 'U';
   return {full + 2, label, prefix == 'B' || alone, prefix == 'E' || prefix == 'L' || alone};
