@@ -213,13 +213,13 @@ void FillTables(Model* model) {
 }
 
 // The metadata and the tokenizer of a blob, without its programs and what they refer to.
-Blob WithoutPrograms(Blob blob) {
+[[maybe_unused]] Blob WithoutPrograms(Blob blob) {
   blob.spaces.count = blob.tensors.count = blob.programs.count = 0;
   blob.values.count = blob.operations.count = 0;
   return blob;
 }
 
-Status PlacePrograms(const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
+[[maybe_unused]] Status PlacePrograms(const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model) {
   const Blob& blob = model->blob;
   LayerScan scan(blob, backend);
   FOVEA_TRY(LowerOperations(arena, reporter, model, &scan));
