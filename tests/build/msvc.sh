@@ -1,5 +1,5 @@
 #!/bin/sh
-# What can be checked of MSVC without its headers: clang for MSVC's interface parses the public headers as C and C++
+# Checks for MSVC that need none of its headers: clang for MSVC's interface parses the public headers as C and C++
 # with cl's options and, with MinGW-w64's headers of Windows and of C++, the C++ headers, the port and the library's
 # sources. Nothing is linked or run, and cl itself is not at hand.
 #   msvc.sh SOURCE_DIR CLANG HIGHWAY_DIR [SOURCE...]      sources: of the library; all if none is named

@@ -6,19 +6,28 @@
 
 namespace fovea::tools {
 
+namespace {
+
+fovea_status ReadInfo(const Model& model, uint32_t program, fovea_result_info* info, fovea_error* error) {
+  *info = Sized<fovea_result_info>();
+  return fovea_result_get_info(model.get(), program, nullptr, info, error);
+}
+
+}  // namespace
+
 std::optional<fovea_result_info> FindResultInfo(const Model& model, uint32_t program) {
-  fovea_result_info info = Sized<fovea_result_info>();
+  fovea_result_info info;
   fovea_error error = {};
-  const fovea_status status = fovea_result_get_info(model.get(), program, nullptr, &info, &error);
+  const fovea_status status = ReadInfo(model, program, &info, &error);
   if (status == FOVEA_E_NAME) return std::nullopt;
   Check(status, error, model.name());
   return info;
 }
 
 fovea_result_info ResultInfoOf(const Model& model, uint32_t program) {
-  fovea_result_info info = Sized<fovea_result_info>();
+  fovea_result_info info;
   fovea_error error = {};
-  Check(fovea_result_get_info(model.get(), program, nullptr, &info, &error), error, model.name());
+  Check(ReadInfo(model, program, &info, &error), error, model.name());
   return info;
 }
 

@@ -37,7 +37,7 @@ struct bridge_generator {
   void* prompts; /* Read by the first step. */
 };
 
-/* A text in the making: bytes that may be shown, from the tokens of one sequence. */
+/* A text that is being generated: bytes that may be shown, from the tokens of one sequence. */
 struct bridge_text {
   const fovea_model* model;
   fovea_text_stream stream;
