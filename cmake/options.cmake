@@ -48,7 +48,7 @@ if(PROJECT_IS_TOP_LEVEL)  # a parent's choice is not written for it
 endif()
 set(FOVEA_SANITIZE none CACHE STRING "Instrument fovea's own code: none, address (with undefined), thread or fuzzer")
 set_property(CACHE FOVEA_SANITIZE PROPERTY STRINGS none address thread fuzzer)
-option(FOVEA_SANITIZE_TESTS "Also instrument the code that tests compile themselves" ON)
+option(FOVEA_SANITIZE_TESTS "Also instrument the tests, and tools that read no files" ON)
 
 set(FOVEA_CACHE_DIR ${PROJECT_SOURCE_DIR}/build/deps CACHE PATH "Where pinned sources are kept, for all build folders")
 set(vendored)  # a release archive contains the sources of its dependencies

@@ -65,7 +65,7 @@ function(fovea_optional_decoder name header library source)
   if(FOVEA_${name}_INCLUDE AND FOVEA_${name}_LIBRARY)
     set_source_files_properties(${source} PROPERTIES
       COMPILE_DEFINITIONS FOVEA_${name} SKIP_PRECOMPILE_HEADERS ON)
-    target_include_directories(fovea_tools SYSTEM PRIVATE ${FOVEA_${name}_INCLUDE})
+    target_include_directories(fovea_readers SYSTEM PRIVATE ${FOVEA_${name}_INCLUDE})
     target_link_libraries(fovea_tools PRIVATE ${FOVEA_${name}_LIBRARY})
   endif()
 endfunction()

@@ -66,8 +66,9 @@ for what in $named; do
       ;;
     aarch64-whole)
       build aarch64-linux
-      check aarch64-cortex-a76 aarch64-linux
-      check aarch64-whole aarch64-linux
+      for tests in cortex-a53-models cortex-a76 whole; do
+        check aarch64-$tests aarch64-linux
+      done
       ;;
     sizes)
       build host-release
