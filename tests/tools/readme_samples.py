@@ -3,8 +3,8 @@
   readme_samples.py FOVEA_COMMAND SOURCE_DIR FOLDER
 
 A sample is a fenced block with lines "$ COMMAND": what follows is its output, where ".." is a line for any number of
-them. Numbers with a point may be 0.01 from those shown, shades of a map one step: vectors of other lengths add in
-another order.
+them. A sample that begins with "fovea: " is the message of a command that fails. Numbers with a point may be 0.01 from
+those shown, shades of a map one step: vectors of other lengths add in another order.
 """
 import pathlib
 import re
@@ -73,13 +73,16 @@ def check_samples():
         name = page.relative_to(SOURCE)
         done = subprocess.run(["sh", "-c", f'PATH="$PWD/bin:$PATH"; {command}'], cwd=FOLDER, capture_output=True,
                               text=True)
-        found = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
-        if done.returncode != 0:
+        fails = bool(shown) and shown[0].startswith("fovea: ")
+        found = [line.rstrip() for line in (done.stderr if fails else done.stdout).rstrip().splitlines()]
+        if fails and done.returncode == 0:
+            complaints.append(f"{name}: '{command}' does not fail")
+        elif not fails and done.returncode != 0:
             complaints.append(f"{name}: '{command}' ends with {done.returncode}: {done.stderr}")
         elif shown and not matches(shown, found):
             complaints.append(f"{name} shows of '{command}'\n" + "\n".join(shown) + "\nit prints\n" +
                               "\n".join(found))
-    for page, least in (("README.md", 1), ("tools/COMMAND.md", 5)):
+    for page, least in (("README.md", 1), ("tools/COMMAND.md", 5), ("tools/FAQ.md", 2)):
         if sum(1 for sample in every if sample[0] == SOURCE / page) < least:
             complaints.append(f"{page} has fewer samples than {least}")
 
