@@ -3,12 +3,14 @@
   documents.py SOURCE_DIR
 
 - Every relative link, and every path in backquotes that looks like a file of this repository, exists.
+- A heading that is named behind its page (`PAGE.md`, "Heading") is there; a block of JSON is JSON.
 - A block of C or C++ that is a program, or longer than a few lines, is a part of a source file, which is compiled.
 - README.md has at most 150 lines, a cell of a table at most 300 characters.
 - Every page beside a README is linked or named by another page.
 - Every model_type that is converted is on a page of tools/convert/families.
 - tools/FAQ.md quotes messages that the sources have; cmake/CHANGELOG.md has a section for the version.
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -67,6 +69,22 @@ def check_paths(page, text, names, endings):
         if "/" in name.rstrip("/") and name.split("/")[0] in TOP or name.endswith(ENDINGS):
             if not exists(page, name.rstrip("/"), names, endings):
                 complaints.append(f"{page.relative_to(ROOT)}: names `{span}`, which does not exist")
+
+
+def check_headings(page, text):
+    for name, heading in re.findall(r'`([\w./-]+\.md)`,\s+"([^"]+)"', text):
+        target = next((folder / name for folder in (page.parent, ROOT) if (folder / name).exists()), None)
+        wanted = " ".join(heading.split())
+        if target and not re.search(rf"^#+ {re.escape(wanted)}$", target.read_text(encoding="utf-8"), re.MULTILINE):
+            complaints.append(f"{page.relative_to(ROOT)}: {name} has no heading '{wanted}'")
+
+
+def check_json(page, text):
+    for block in re.findall(r"^```json\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        try:
+            json.loads(block)
+        except ValueError as error:
+            complaints.append(f"{page.relative_to(ROOT)}: a block that begins with {block[:30]!r}: {error}")
 
 
 def check_cells(page, text):
@@ -137,6 +155,8 @@ def main():
         check_paths(page, without_blocks(text), names, endings)
         if page.name != "MODELS.md":  # cells of messages, as they are printed
             check_cells(page, text)
+        check_headings(page, text)
+        check_json(page, text)
         check_programs(page, text, sources)
         if page.name != "README.md" and not any(page.name in other for name, other in texts.items() if name != page):
             complaints.append(f"{page.relative_to(ROOT)}: no other page names it")
