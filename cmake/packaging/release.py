@@ -19,7 +19,8 @@ import build_lists
 import recipes
 
 # Not in the archive: the tests, which take most of the room, and trained models but the one of README.md.
-PARTS = ("CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "cmake", "include", "ports", "runtime", "tools")
+PARTS = ("CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", ".github", "cmake", "include", "ports",
+         "runtime", "tools")
 ALONE = ("tests/tools/readme_example.c", "tests/tools/attention_example.c", "tests/tools/reuse_example.c")
 LEFT_OUT = ("tools/train/package-section-hierarchical", "tools/train/package-section-hierarchical.fovea",
             "tools/train/package-writer", "tools/train/package-writer-draft", "tools/train/date-normaliser")

@@ -73,11 +73,11 @@ typedef struct fovea_attention_rows {
 /* Place of the outputs: f32 vectors of d_v for each query row and query head. They must not overlap each other, nor
  * anything that is read. */
 typedef struct fovea_attention_out {
-  float* data;
-  uint32_t rows; /* At least as many as there are queries (in the longest segment); further rows are not written. */
-  size_t row_stride;
-  size_t head_stride;
-  size_t segment_stride;
+  float* data;       /* The first vector. */
+  uint32_t rows;     /* At least as many as there are queries (in the longest segment); further rows are not written. */
+  size_t row_stride; /* Bytes from a row to the next; 0 as in fovea_attention_rows. */
+  size_t head_stride;    /* Bytes from a head to the next. */
+  size_t segment_stride; /* Bytes from a segment to the next; 0: the rows of all segments follow each other. */
 } fovea_attention_out;
 
 /* ---- Which keys ---- */
@@ -106,7 +106,7 @@ typedef enum fovea_centers {
   FOVEA_CENTERS_NONE = 0,      /* A window is around the query's position. */
   FOVEA_CENTERS_POSITIONS = 1, /* Around center_values[query row]: any number, in keys from the segment's first. */
   FOVEA_CENTERS_FRACTIONS = 2  /* The same times the number of keys of the segment. */
-} fovea_centers;
+} fovea_centers;               /* Center of a window. */
 typedef struct fovea_attention_pattern {
   size_t struct_size;
 
@@ -177,7 +177,7 @@ typedef struct fovea_attention_pattern {
   uint32_t centers;           /* fovea_centers */
   const float* center_values; /* One for each query row. */
   size_t center_stride;       /* In bytes; 0: without gaps. */
-} fovea_attention_pattern;
+} fovea_attention_pattern;    /* Which keys a query sees. */
 #define FOVEA_ATTENTION_PATTERN_INIT FOVEA_INIT(fovea_attention_pattern)
 
 /* ---- How a pair is scored ---- */
@@ -189,7 +189,7 @@ typedef enum fovea_score {
   FOVEA_SCORE_DISTANCE = 1,
   /* scale * sum_i a_i tanh(q_i + k_i) (Bahdanau et al., arXiv 1409.0473; the caller computes its W q and U k) */
   FOVEA_SCORE_ADDITIVE = 2
-} fovea_score;
+} fovea_score; /* How a query and a key are scored. */
 /* Type of the products, if the CPU has an instruction for it (x86 with AVX-512: int8 with VNNI, bf16 with BF16; 64-bit
  * Arm with BF16: both); else f32. Queries are rounded to the type, and keys that are not stored in it. Sums, softmax
  * and outputs are f32. */
@@ -286,7 +286,7 @@ typedef enum fovea_origin {
   FOVEA_ORIGIN_ZERO = 0,   /* At 0. */
   FOVEA_ORIGIN_STARTS = 1, /* At starts[segment]. */
   FOVEA_ORIGIN_END = 2     /* So that the last query is at the last key's position; at 0 if there are fewer keys. */
-} fovea_origin;
+} fovea_origin;            /* Position of the first query of a segment. */
 /* Zero fields mean the default: the i-th query and the i-th key of a segment are at position i. */
 typedef struct fovea_attention_positions {
   size_t struct_size;
@@ -370,7 +370,7 @@ typedef struct fovea_attention_kept {
 typedef enum fovea_pairing {
   FOVEA_PAIRING_SEGMENTS = 0, /* Queries of segment i see the keys of segment i. */
   FOVEA_PAIRING_ROWS = 1      /* Query row i sees the keys of segment i: attention pooling. */
-} fovea_pairing;
+} fovea_pairing;              /* Which keys belong to which queries. */
 
 /* Zero fields mean the default. */
 typedef struct fovea_attention_options {

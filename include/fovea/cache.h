@@ -34,13 +34,13 @@ extern "C" {
 
 typedef struct fovea_cache_info {
   size_t struct_size;
-  uint32_t texts;
+  uint32_t texts;       /* Number of sequences that fit. */
   uint32_t max_rows;    /* The longest text possible. */
   uint32_t page_rows;   /* Rows per page. */
   uint32_t unused_rows; /* Rows in unused pages, for the space that has the fewest. */
   uint64_t bytes;       /* All cached rows and their page tables: fovea_session_info.cache_bytes. */
   uint64_t row_bytes;   /* One row of a text, in all cached values together. */
-} fovea_cache_info;
+} fovea_cache_info;     /* Room in a KV cache. */
 #define FOVEA_CACHE_INFO_INIT FOVEA_INIT(fovea_cache_info)
 
 /* Fills `info`. */

@@ -55,7 +55,7 @@
 extern "C" {
 #endif
 
-typedef struct fovea_generator fovea_generator;
+typedef struct fovea_generator fovea_generator; /* Handle of a generator, in memory of the caller. */
 
 /* Restricts the next token of text `text` of the batch (of a beam search: number of the beam, see
  * fovea_generate_get_beam), of which `step` tokens are made: the caller's grammar, word list or forbidden words.
@@ -124,12 +124,12 @@ typedef struct fovea_generate_options {
   const fovea_session* encode; /* Required if the metadata has links of an input of the decoder. */
 
   /* Names and tokens. */
-  const char* token;
+  const char* token;       /* Input that takes the last token; NULL: metadata generate.token. */
   const char* scores;      /* An output or kept value in the space of the token or, with a KV cache, its parent. */
   const int32_t* start;    /* One token, for texts without a prompt. */
   const int32_t* stop_ids; /* stop_id_count tokens, at most 256. */
-  uint32_t stop_id_count;
-  uint32_t max_tokens;
+  uint32_t stop_id_count;  /* Entries of `stop_ids`. */
+  uint32_t max_tokens;     /* Most tokens of a text; see the metadata generate.max_tokens. */
 
   /* Choice of tokens. */
   const fovea_sampling* sampling; /* NULL: the best token of each step. */
@@ -231,7 +231,7 @@ typedef enum fovea_end {
  * search has ended: fovea_generate_get_hypothesis returns its results. */
 typedef struct fovea_generated {
   size_t struct_size;
-  uint32_t texts;
+  uint32_t texts;        /* Number of texts. */
   uint32_t left;         /* Texts that have not ended. 0: done. */
   uint32_t step;         /* Number of this step, from 0. */
   const int32_t* tokens; /* The token of each text; -1 for texts that ended in an earlier step. */

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-typedef struct fovea_model fovea_model;
+typedef struct fovea_model fovea_model; /* Handle of a model, in memory of the caller. */
 
 /* Backend of matrix products (matmul, GEMM). */
 typedef enum fovea_backend {
@@ -73,19 +73,19 @@ FOVEA_API fovea_status fovea_model_make(const void* blob, uint64_t size, const f
 
 typedef struct fovea_model_info {
   size_t struct_size;
-  uint32_t program_count;
-  uint32_t space_count;
-  uint32_t tensor_count;
-  uint32_t metadata_count;
-  uint32_t section_count;
-  uint32_t linear_count; /* Distinct linear layers (pairs of weight and bias). */
-  uint32_t has_text;     /* 1: the blob has a tokenizer, and fovea/text.h works on this model. */
-  uint32_t uses_packed;  /* 1: a packed section of the blob fits this machine and is used in place. */
-  uint64_t blob_bytes;
-  uint64_t weight_bytes; /* Weights section of the blob. */
-  uint64_t packed_bytes; /* Packed weights in the model's memory. */
-  const char* backend;   /* "xnnpack" or "highway" */
-} fovea_model_info;
+  uint32_t program_count;  /* Programs: entry points. */
+  uint32_t space_count;    /* Row spaces. */
+  uint32_t tensor_count;   /* Constants of the blob. */
+  uint32_t metadata_count; /* Entries of the metadata. */
+  uint32_t section_count;  /* Sections of the blob. */
+  uint32_t linear_count;   /* Distinct linear layers (pairs of weight and bias). */
+  uint32_t has_text;       /* 1: the blob has a tokenizer, and fovea/text.h works on this model. */
+  uint32_t uses_packed;    /* 1: a packed section of the blob fits this machine and is used in place. */
+  uint64_t blob_bytes;     /* The whole blob. */
+  uint64_t weight_bytes;   /* Weights section of the blob. */
+  uint64_t packed_bytes;   /* Packed weights in the model's memory. */
+  const char* backend;     /* "xnnpack" or "highway" */
+} fovea_model_info;        /* Counts and sizes of a model. */
 #define FOVEA_MODEL_INFO_INIT FOVEA_INIT(fovea_model_info)
 
 /* Fills `info` with counts and sizes of a model. */
@@ -93,12 +93,12 @@ FOVEA_API fovea_status fovea_model_get_info(const fovea_model* model, fovea_mode
 
 typedef struct fovea_section_info {
   size_t struct_size;
-  const char* name;
-  uint32_t kind;
-  uint64_t offset; /* Bytes from the beginning of the blob. */
-  uint64_t size;
-  uint64_t layout;
-} fovea_section_info;
+  const char* name;   /* Name of its kind; static. */
+  uint32_t kind;      /* Number of its kind in the format. */
+  uint64_t offset;    /* Bytes from the beginning of the blob. */
+  uint64_t size;      /* Bytes. */
+  uint64_t layout;    /* Packed sections: the layout of their weights; else 0. */
+} fovea_section_info; /* A section of the blob. */
 #define FOVEA_SECTION_INFO_INIT FOVEA_INIT(fovea_section_info)
 
 /* Fills `info` for a section of the blob. */
@@ -108,8 +108,8 @@ FOVEA_API fovea_status fovea_model_get_section(const fovea_model* model, uint32_
  * is one sequence of it; segment i of a space is row i of its parent. */
 typedef struct fovea_space_info {
   size_t struct_size;
-  const char* name;
-  uint32_t parent; /* FOVEA_NONE: all rows are one segment. */
+  const char* name; /* In the blob. */
+  uint32_t parent;  /* FOVEA_NONE: all rows are one segment. */
   /* 1: the caller sets its segments; 0: they follow from another space, or a run selects its rows. */
   uint32_t is_input;
   /* Longest segment that the model supports (position tables, segments of one length); FOVEA_NONE: any. */
@@ -126,10 +126,10 @@ FOVEA_API fovea_status fovea_model_get_space(const fovea_model* model, uint32_t 
 /* A constant of the blob: a model parameter. */
 typedef struct fovea_tensor_info {
   size_t struct_size;
-  const char* name;
-  uint32_t type; /* fovea_type */
-  uint32_t rows;
-  uint32_t width;
+  const char* name;   /* In the blob. */
+  uint32_t type;      /* fovea_type */
+  uint32_t rows;      /* Rows of the matrix. */
+  uint32_t width;     /* Elements of a row. */
   uint64_t bytes;     /* Rows and scales. */
   const void* data;   /* In the blob. */
   const void* scales; /* In the blob, or NULL. i8: f32 [rows]; i4: bf16 [rows, width / 32]. */
@@ -161,9 +161,9 @@ FOVEA_API fovea_status fovea_model_get_metadata(const fovea_model* model, uint32
 /* A program: the operations of one entry point of the model ("encode", "decode"). */
 typedef struct fovea_program_info {
   size_t struct_size;
-  const char* name;
-  uint32_t value_count;
-  uint32_t step_count;
+  const char* name;     /* In the blob. */
+  uint32_t value_count; /* Values: activations. */
+  uint32_t step_count;  /* Steps: operations. */
   uint32_t phase_count; /* Barriers of a run. */
 } fovea_program_info;
 #define FOVEA_PROGRAM_INFO_INIT FOVEA_INIT(fovea_program_info)
@@ -176,13 +176,13 @@ typedef enum fovea_role { FOVEA_ROLE_INTERNAL = 0, FOVEA_ROLE_INPUT = 1, FOVEA_R
 /* A value: an activation of a program, a matrix [rows of its space, width]. */
 typedef struct fovea_value_info {
   size_t struct_size;
-  const char* name;
-  uint32_t space;
-  uint32_t width; /* Elements of a row: of hidden states the hidden size. */
+  const char* name; /* In the blob. */
+  uint32_t space;   /* Space of its rows. */
+  uint32_t width;   /* Elements of a row: of hidden states the hidden size. */
   /* fovea_type: F32; I32 for ids, marks and indices of selected rows; F16, BF16, I8 for keys and values stored as such.
    */
   uint32_t type;
-  uint32_t role;     /* fovea_role */
+  uint32_t role;     /* fovea_role: used inside the program only, an input, or an output. */
   uint32_t id_limit; /* Ids must be below this; 0 for values that are not ids (marks may be any number). */
   /* Inputs: the output of the program whose rows in one run become this input's in the next; FOVEA_NONE: none. */
   uint32_t carried_by;

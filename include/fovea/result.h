@@ -27,7 +27,7 @@ typedef enum fovea_result_kind {
   FOVEA_RESULT_CLASSES = 2,   /* A score of each class for each text. */
   FOVEA_RESULT_TAGS = 3,      /* A score of each label for each token (token classification). */
   FOVEA_RESULT_WORDS = 4      /* A score of each token of the vocabulary for each token (masked language model). */
-} fovea_result_kind;
+} fovea_result_kind;          /* Kind of a model's result. */
 
 /* How the rows of a text become one. */
 typedef enum fovea_pooling {

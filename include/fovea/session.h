@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-typedef struct fovea_session fovea_session;
+typedef struct fovea_session fovea_session; /* Handle of a session, in memory of the caller. */
 
 /* The most rows of an input space in any run; for a cached space (fovea_space_info.is_cached) the most rows of all
  * cached sequences together, with `segment_rows` for the longest one. This struct never changes. */
@@ -39,24 +39,24 @@ typedef struct fovea_session_options {
   size_t struct_size;
 
   /* Program and execution. */
-  uint32_t program;
+  uint32_t program;   /* Index of the program. */
   uint32_t workers;   /* 0: 1. At most 64. */
   uint32_t tile_rows; /* Rows carried through a phase at a time; 0: up to 128, less for wide models. At most 1024. */
 
   /* Limits. A space without a limit gets `texts` rows (below) if it has no parent, else `rows`; FOVEA_E_OPTION if the
    * program needs it and these are 0. */
-  uint32_t limit_count;
+  uint32_t limit_count; /* Entries of `limits`. */
   const fovea_limit* limits;
 
   /* Values and attention maps to keep readable after a run. */
-  uint32_t keep_count;
-  uint32_t tap_count;
+  uint32_t keep_count;   /* Entries of `keep`. */
+  uint32_t tap_count;    /* Entries of `taps`. */
   const uint32_t* keep;  /* Values besides the outputs (hidden states): each gets separate memory. */
   const fovea_tap* taps; /* Attention maps, see fovea/tap.h; all with the same struct_size. */
 
   /* Threads and timing. */
-  fovea_runner runner; /* NULL: workers are called one after the other. */
-  void* runner_context;
+  fovea_runner runner;     /* NULL: workers are called one after the other. */
+  void* runner_context;    /* Passed to runner and barrier. */
   fovea_barrier barrier;   /* For a runner whose tasks run at the same time; NULL: the runner is called per stage. */
   uint64_t (*clock)(void); /* If given, ticks are summed per step (fovea_session_get_step_ticks). Called by workers. */
 
@@ -65,7 +65,7 @@ typedef struct fovea_session_options {
 
   /* Inputs from other sessions. */
   const uint32_t* linked; /* Inputs that fovea_session_link will supply: they get no memory here. */
-  uint32_t linked_count;
+  uint32_t linked_count;  /* Entries of `linked`. */
 
   /* KV cache, for programs with cached spaces: see fovea/cache.h. */
   uint32_t cached_texts;      /* Number of sequences; 0: as many as a run can have segments. At most 2^20. */
@@ -80,8 +80,8 @@ typedef struct fovea_session_options {
 /* Three blocks, each with an alignment of 64 bytes. A size of 0 needs no memory. */
 typedef struct fovea_session_memory {
   size_t struct_size;
-  uint64_t fixed_size, state_size, scratch_size;
-  void *fixed, *state, *scratch;
+  uint64_t fixed_size, state_size, scratch_size; /* Bytes of each block. */
+  void *fixed, *state, *scratch;                 /* Plan and operators; what lasts from run to run; what a run needs. */
 } fovea_session_memory;
 #define FOVEA_SESSION_MEMORY_INIT FOVEA_INIT(fovea_session_memory)
 
@@ -132,10 +132,10 @@ FOVEA_API fovea_status fovea_session_set_segments(fovea_session* session, uint32
  * element = integer * scale of its part. This struct never changes. */
 typedef struct fovea_view {
   void* data;
-  uint32_t type; /* fovea_type: F32 or I32; F16, BF16 or I8 only where the program casts. */
-  uint32_t rows;
-  uint32_t width;
-  uint32_t row_bytes;
+  uint32_t type;      /* fovea_type: F32 or I32; F16, BF16 or I8 only where the program casts. */
+  uint32_t rows;      /* Rows in this run. */
+  uint32_t width;     /* Elements of a row. */
+  uint32_t row_bytes; /* Bytes from a row to the next. */
 } fovea_view;
 
 /* Returns the place of an input of the next run: as many rows as its space has, dense. Valid until the next
@@ -273,8 +273,8 @@ FOVEA_API fovea_status fovea_session_get_step_pairs(const fovea_session* session
 /* Parts of the session's memory, in bytes. */
 typedef struct fovea_session_info {
   size_t struct_size;
-  uint32_t tile_rows;
-  uint32_t workers;
+  uint32_t tile_rows;      /* Rows of a tile. */
+  uint32_t workers;        /* Workers of a run. */
   uint64_t plan_bytes;     /* fixed: tables */
   uint64_t operator_bytes; /* fixed: GEMM operators of all workers */
   uint64_t input_bytes;    /* scratch */
@@ -284,7 +284,7 @@ typedef struct fovea_session_info {
   uint64_t worker_bytes;   /* scratch: tiles of all workers */
   uint64_t state_bytes;    /* state: carried values, twice, as a run reads one copy and writes the other */
   uint64_t cache_bytes;    /* state: KV cache, rows and page tables */
-  uint32_t cached_texts;
+  uint32_t cached_texts;   /* Sequences of the KV cache. */
 } fovea_session_info;
 #define FOVEA_SESSION_INFO_INIT FOVEA_INIT(fovea_session_info)
 

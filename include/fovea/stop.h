@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-typedef struct fovea_stop fovea_stop;
+typedef struct fovea_stop fovea_stop; /* Handle of a set of stop strings, in memory of the caller. */
 
 /* Returns in *needed the exact bytes of a stop for `count` strings of sizes[i] bytes each, at least 1; sizes NULL: they
  * end with zeros. Statuses:

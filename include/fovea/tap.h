@@ -62,13 +62,13 @@ typedef struct fovea_attention_map {
    * data[(r * heads + h) * stride + j]; 0 where the pattern hides the key, and -infinity where scores are kept. Entries
    * for j past the segment's keys are unspecified. Sparse: NULL, see fovea_session_get_sparse_map. */
   const float* data;
-  uint64_t entries; /* Sparse: number of weights in all. Dense: 0. */
-  uint32_t form;    /* fovea_tap_form */
-  uint32_t rows;    /* Tapped rows. */
-  uint32_t heads;   /* Wanted heads, in ascending order; 1 if they are reduced. */
-  uint32_t stride;  /* Dense: the longest segment of keys that the session can hold. */
-  uint32_t query_space, key_space;
-  uint32_t key_rows; /* Rows of the key space in this run. */
+  uint64_t entries;                /* Sparse: number of weights in all. Dense: 0. */
+  uint32_t form;                   /* fovea_tap_form */
+  uint32_t rows;                   /* Tapped rows. */
+  uint32_t heads;                  /* Wanted heads, in ascending order; 1 if they are reduced. */
+  uint32_t stride;                 /* Dense: the longest segment of keys that the session can hold. */
+  uint32_t query_space, key_space; /* Spaces of the rows. */
+  uint32_t key_rows;               /* Rows of the key space in this run. */
 } fovea_attention_map;
 #define FOVEA_ATTENTION_MAP_INIT FOVEA_INIT(fovea_attention_map)
 
@@ -97,11 +97,11 @@ typedef struct fovea_sparse_map {
   size_t struct_size;
   uint64_t offset_capacity; /* Entries in `offsets`: at least lines + 1 (CSR), key_rows + 1 (CSC). */
   uint64_t entry_capacity;  /* Entries in each further array: at least fovea_attention_map.entries. */
-  uint64_t* offsets;
-  uint32_t* lines;
-  uint32_t* keys;
-  float* values;
-  uint32_t layout; /* fovea_sparse_layout */
+  uint64_t* offsets;        /* Where each line (CSR) or key (CSC) begins in the further arrays, and their end. */
+  uint32_t* lines;          /* COO, CSC: the line of each weight. */
+  uint32_t* keys;           /* COO, CSR: the key of each weight. */
+  float* values;            /* The weights. */
+  uint32_t layout;          /* fovea_sparse_layout */
 } fovea_sparse_map;
 #define FOVEA_SPARSE_MAP_INIT FOVEA_INIT(fovea_sparse_map)
 

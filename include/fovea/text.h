@@ -27,7 +27,7 @@ typedef enum fovea_text_kind {
   FOVEA_TEXT_WORD_PIECE = 1, /* BERT, DistilBERT, MPNet, ... */
   FOVEA_TEXT_UNIGRAM = 2,    /* XLM-RoBERTa, T5, ALBERT, ... */
   FOVEA_TEXT_BYTE_PAIR = 3   /* BPE: RoBERTa, GPT-2, Llama, Gemma, Qwen, ... */
-} fovea_text_kind;
+} fovea_text_kind;           /* Kind of a tokenizer. */
 
 /* Properties of the tokenizer. */
 typedef struct fovea_text_info {
@@ -87,7 +87,7 @@ typedef struct fovea_text_encode_options {
 typedef struct fovea_text_tokens {
   size_t struct_size;
   uint64_t capacity;
-  int32_t* ids;
+  int32_t* ids;     /* Token ids. */
   int32_t* types;   /* Type id (segment id) of each token: for models with a second embedding table. */
   uint8_t* special; /* 1: a special token of the template, 0: a token of a text. */
   uint32_t* ranges; /* Two entries for each token: [begin, end) bytes of its text; 0, 0 for tokens of the template. */

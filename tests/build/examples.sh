@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs that README.md shows or names, and the examples, compile as C99 and C++, the one for C++ without
+# The programs that ports/PROGRAMS.md shows or names, and the examples, compile as C99 and C++, the one for C++ without
 # exceptions and RTTI, without a warning.   examples.sh SOURCE_DIR CC CXX
 set -eu
 source=$1 cc=$2 cxx=$3

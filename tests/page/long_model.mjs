@@ -1,6 +1,6 @@
 // Inputs of the command for pages of the golden models: rows for the encoders, which have no tokenizer, a picture, and
 // the golden Longformer made for 4,096 rows with windows of 256.   long_model.mjs GOLDEN_FOLDER FOLDER
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readSafetensors } from "../ports/wasm/support.mjs";
 import { imageOf, random } from "./fixtures.mjs";
@@ -46,4 +46,6 @@ const mask = BigInt64Array.from([...ones(11), ...ones(11, 0, 7)]);
 writeSafetensors(join(folder, "two.safetensors"),
   { input_ids: { shape: [2, 11], data: ids(22) }, attention_mask: { shape: [2, 11], data: mask } });
 writeFileSync(join(folder, "picture.png"), imageOf(96));
-copyFileSync(join(golden, "../../../README.md"), join(folder, "document.txt"));
+const pages = ["runtime/attention/README.md", "tests/README.md"];  // a document of some hundred sentences
+writeFileSync(join(folder, "document.txt"),
+  pages.map(page => readFileSync(join(golden, "../../..", page), "utf8")).join("\n"));

@@ -1,4 +1,4 @@
-// Runs a model description, the JSON text that `fovea convert` reads as graph.json (tools/convert/README.md), on inputs
+// Runs a model description, the JSON text that `fovea convert` reads as graph.json (tools/convert/GRAPH.md), on inputs
 // given by name. The shortest test of an operation: it passes the operation's name, attributes and operands through the
 // converter, the blob, the planner and the session, and needs no code beside the expected numbers.
 //

@@ -1,10 +1,10 @@
-"""What README.md shows of the command is what the command prints, and the options that READMEs name exist.
+"""What documents show of the command is what the command prints, and the options that they name exist.
 
   readme_samples.py FOVEA_COMMAND SOURCE_DIR FOLDER
 
 A sample is a fenced block with lines "$ COMMAND": what follows is its output, where ".." is a line for any number of
-them. Numbers with a point may be 0.01 from those shown, shades of a map one step: vectors of other lengths add in
-another order.
+them. A sample that begins with "fovea: " is the message of a command that fails. Numbers with a point may be 0.01 from
+those shown, shades of a map one step: vectors of other lengths add in another order.
 """
 import pathlib
 import re
@@ -13,12 +13,17 @@ import subprocess
 import sys
 
 COMMAND, SOURCE, FOLDER = (pathlib.Path(path).resolve() for path in sys.argv[1:])
-MODEL = "package-section-hierarchical.fovea"
 TOLERANCE = 0.01
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 SUBCOMMAND = re.compile(r"\bfovea ([a-z-]+)\b((?:\\\n|[^|;`\n])*)")
 SHADES = " .:-=+*#%@"
 complaints = []
+
+
+def pages():
+    """Every document of the repository, without the files of other projects in the data of tests."""
+    return [page for page in sorted(SOURCE.rglob("*.md"))
+            if page.relative_to(SOURCE).parts[0] != "build" and "data" not in page.relative_to(SOURCE).parts[:2]]
 
 
 def samples(readme):
@@ -63,20 +68,23 @@ def check_samples():
     (FOLDER / "bin").mkdir(parents=True)
     (FOLDER / "bin" / "fovea").symlink_to(COMMAND)
     (FOLDER / "tools").symlink_to(SOURCE / "tools")
-    (FOLDER / MODEL).symlink_to(SOURCE / "tools" / "train" / MODEL)
-    count = 0
-    for command, shown in samples((SOURCE / "README.md").read_text(encoding="utf-8")):
-        count += 1
+    every = [(page, *sample) for page in pages() for sample in samples(page.read_text(encoding="utf-8"))]
+    for page, command, shown in every:
+        name = page.relative_to(SOURCE)
         done = subprocess.run(["sh", "-c", f'PATH="$PWD/bin:$PATH"; {command}'], cwd=FOLDER, capture_output=True,
                               text=True)
-        found = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
-        if done.returncode != 0:
-            complaints.append(f"README.md: '{command}' ends with {done.returncode}: {done.stderr}")
+        fails = bool(shown) and shown[0].startswith("fovea: ")
+        found = [line.rstrip() for line in (done.stderr if fails else done.stdout).rstrip().splitlines()]
+        if fails and done.returncode == 0:
+            complaints.append(f"{name}: '{command}' does not fail")
+        elif not fails and done.returncode != 0:
+            complaints.append(f"{name}: '{command}' ends with {done.returncode}: {done.stderr}")
         elif shown and not matches(shown, found):
-            complaints.append(f"README.md shows of '{command}'\n" + "\n".join(shown) + "\nit prints\n" +
+            complaints.append(f"{name} shows of '{command}'\n" + "\n".join(shown) + "\nit prints\n" +
                               "\n".join(found))
-    if count < 5:
-        complaints.append(f"README.md has {count} samples")
+    for page, least in (("README.md", 1), ("tools/COMMAND.md", 5), ("tools/FAQ.md", 2)):
+        if sum(1 for sample in every if sample[0] == SOURCE / page) < least:
+            complaints.append(f"{page} has fewer samples than {least}")
 
 
 def helps():
@@ -93,9 +101,7 @@ def helps():
 def check_options():
     known = helps()
     count = 0
-    for readme in sorted(SOURCE.rglob("README.md")):
-        if "build" in readme.relative_to(SOURCE).parts[:1]:
-            continue
+    for readme in pages():
         name, text = readme.relative_to(SOURCE), readme.read_text(encoding="utf-8")
         spans = re.findall(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE)
         text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)

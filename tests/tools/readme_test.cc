@@ -1,4 +1,4 @@
-// README.md quotes the C examples as they are compiled, and their output is the expected one.
+// ports/PROGRAMS.md quotes the examples as they are compiled, and their output is the expected one.
 #include <gtest/gtest.h>
 #include <stdio.h>
 
@@ -13,16 +13,18 @@ namespace {
 
 TEST(Readme, QuotesTheExamples) {
   const std::string source = InSource("");
-  const std::string readme = tools::ReadFile(source + "/README.md");
+  const std::string readme = tools::ReadFile(source + "/ports/PROGRAMS.md");
   for (const std::string name : {"tests/tools/readme_example.c", "ports/examples/attention/attention.c"}) {
     const std::string example = tools::ReadFile(source + "/" + name);
-    EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos) << "copy " << name << " into README.md";
+    EXPECT_NE(readme.find("```c\n" + example + "```"), std::string::npos)
+        << "copy " << name << " into ports/PROGRAMS.md";
   }
   // The part that uses the library.
   const std::string example = tools::ReadFile(source + "/tests/tools/cpp_example.cc");
   const std::string part =
       example.substr(example.find("fovea::Result"), example.find("\nint main") - example.find("fovea::Result"));
-  EXPECT_NE(readme.find("```cpp\n" + part + "```"), std::string::npos) << "copy cpp_example.cc into README.md:" << part;
+  EXPECT_NE(readme.find("```cpp\n" + part + "```"), std::string::npos)
+      << "copy cpp_example.cc into ports/PROGRAMS.md:" << part;
 }
 
 #ifdef FOVEA_README_EXAMPLE

@@ -1,4 +1,4 @@
-"""Measures every golden model and writes the tables of README.md and examples/README.md.
+"""Measures every golden model and writes the tables of GOLDENS.md and examples/README.md.
 
   tables.py FOVEA            FOVEA: the command
   tables.py --check          fails if a table does not have the rows that it should; measures nothing
@@ -106,7 +106,7 @@ def published(fovea):
 
 
 TABLES = [
-    (HERE / "README.md", published, ["`model_type`", "class", "golden", *HEADING, "left out"], 3),
+    (HERE / "GOLDENS.md", published, ["`model_type`", "class", "golden", *HEADING, "left out"], 3),
     (HERE / "examples/README.md", examples, ["directory", "system", *HEADING], 2),
 ]
 

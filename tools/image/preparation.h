@@ -1,4 +1,5 @@
-// Prepares images as the model's image processor does; described by the blob's metadata (tools/convert/README.md).
+// Prepares images as the model's image processor does; described by the blob's metadata
+// (tools/convert/families/images.md).
 #ifndef FOVEA_TOOLS_IMAGE_PREPARATION_H_
 #define FOVEA_TOOLS_IMAGE_PREPARATION_H_
 

@@ -12,7 +12,7 @@
 
 namespace fovea::tools {
 
-// Reads metadata "explain.<space>" (tools/convert/README.md) for the spaces whose rows are tokens and sentences.
+// Reads metadata "explain.<space>" (tools/convert/GRAPH.md) for the spaces whose rows are tokens and sentences.
 class Explainer {
  public:
   Explainer(const Model& model, uint32_t program);

@@ -240,6 +240,9 @@ class Tables(unittest.TestCase):
         self.assertIn("| encoder 6 x 384, int8 | 16 tokens | P | 1.25 | 2.25 |", lines)
         self.assertIn("| decoder 6 x 384, int8 | a token after 128 | P | 1.25 | 2.25 |", lines)
         self.assertIn("A Processor (avx2); fovea 0; ONNX Runtime 1; llama.cpp 2", lines[1])
+        shown = table.summary(MEASURED, [("encoders", "6 x 384", "int8", "16 tokens")]).splitlines()
+        self.assertIn("| encoder 6 x 384, int8 | 16 tokens | P | 1.25 | 2.25 |", shown)
+        self.assertNotIn("decoder", "".join(shown))
         details = table.details(MEASURED)
         self.assertIn("| encoder 6 x 384, int8 | 16 tokens | 2 | 2 | 150 | 2.25 (1.00 to 9.00) | 9 | way |", details)
         self.assertIn("| encoder 6 x 384, int8 | 1 / 4 | 2 / 5 | 3 / 6 | 1.0e-02 / 2.0e-02 |", details)
@@ -259,6 +262,8 @@ class Tables(unittest.TestCase):
         for name in ("README.md", "tests/bench/README.md"):
             text = (table.ROOT / name).read_text()
             self.assertEqual((text.count(table.BEGIN), text.count(table.END)), (1, 1), name)
+            for group, model, weights, shown in table.SHOWN:
+                self.assertIn(f"| {table.TITLES[group]} {model}, {weights} | {shown} |", text, name)
 
     def test_a_new_measurement_replaces_those_of_its_models(self):
         decoders = [time for time in MEASURED["times"] if time["group"] == "decoders"]

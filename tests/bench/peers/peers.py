@@ -234,7 +234,7 @@ def main():
     measured = bench.measured()
     print(table.summary(measured), table.details(measured), sep="\n")
     if arguments.readme:
-        table.put(ROOT / "README.md", table.summary(measured))
+        table.put(ROOT / "README.md", table.summary(measured, table.SHOWN))
         table.put(ROOT / "tests" / "bench" / "README.md", table.details(measured))
 
 
