@@ -91,6 +91,15 @@ export function bert() {
     memory: { tap_bytes: 12345, session_bytes: 67890 } });
 }
 
+/** Many layers of many heads over 24 rows. */
+export function manyHeads(layers, heads, rows = 24) {
+  const space = { name: "tokens", parent: null, rows, offsets: [0, rows],
+    labels: range(0, rows).map((i) => (i ? `word${i}` : "[CLS]")) };
+  const steps = range(0, layers).map((layer) => denseStep({ name: `attentions.${layer}`, layer, part: "encoder",
+    query_space: 0, key_space: 0 }, range(0, rows), range(0, heads), () => [0, rows], 100 + layer));
+  return record(`${layers * heads} heads`, "bert", "masked-lm", { spaces: [space], steps });
+}
+
 /** Some rows and some heads of a decoder, in half precision. */
 export function decoder() {
   const texts = ["Once upon a time there was"], tokens = tokenSpace(texts, null, [tokensOf(texts, 0, ["<s>", "a"])]);

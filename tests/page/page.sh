@@ -1,6 +1,7 @@
 #!/bin/sh
-# The page of attention records.   page.sh BUILD_DIR modules | views
-# Needs node; views also need chromium, and make pages with the build's fovea command, of models in the repository.
+# The page of attention records.   page.sh BUILD_DIR modules | features | views
+# Needs node; features and views also need chromium; views make pages with the build's fovea command, of models in the
+# repository.
 set -eu
 build=$1 what=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,6 +14,10 @@ if [ "$what" = modules ]; then exec node --test "$here/modules_test.mjs"; fi
 if ! command -v chromium >/dev/null; then
   echo "SKIPPED: no chromium, so the page of attention records is not tested (tools/setup.sh --cross installs it)"
   exit 77
+fi
+
+if [ "$what" = features ]; then
+  exec node "$here/features_test.mjs" "$build/attention_page.html" "$build/attention_features"
 fi
 
 fovea=$build/fovea work=$build/attention_pages

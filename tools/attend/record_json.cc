@@ -81,6 +81,16 @@ OrderedJson StepJson(const RecordStep& step, bool half) {
   return json;
 }
 
+OrderedJson AnswerJson(const RecordAnswer& answer) {
+  OrderedJson json = {{"kind", answer.kind}, {"entries", OrderedJson::array()}};
+  if (answer.width != 0) json["width"] = answer.width;
+  for (const RecordLabel& entry : answer.entries) {
+    json["entries"].push_back({{"label", entry.label}, {"number", entry.number}});
+    if (!entry.of.empty()) json["entries"].back()["of"] = entry.of;
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string Base64(const void* bytes, size_t size) {
@@ -125,6 +135,9 @@ OrderedJson RecordJson(const AttentionRecord& record) {
   for (const RecordSound& sound : record.sounds) {
     sounds.push_back({{"seconds", sound.seconds}, {"rate", sound.rate}, {"peaks", Base64Of(sound.peaks)}});
     if (!sound.notes.empty()) sounds.back()["notes"] = sound.notes;
+    if (sound.bands == 0) continue;
+    sounds.back()["bands"] = sound.bands;
+    sounds.back()["spectrogram"] = Base64(sound.spectrogram.data(), sound.spectrogram.size());
   }
   OrderedJson& spaces = json["spaces"] = OrderedJson::array();
   for (const RecordSpace& space : record.spaces) spaces.push_back(SpaceJson(space));
@@ -137,6 +150,14 @@ OrderedJson RecordJson(const AttentionRecord& record) {
         {"target_space", generation.target_space},
         {"first", generation.first.size() == 1 ? OrderedJson(generation.first[0]) : OrderedJson(generation.first)},
         {"shift", generation.shift ? 1 : 0}};
+  }
+  for (const RecordAnswer& answer : record.answers) json["answers"].push_back(AnswerJson(answer));
+  for (const RecordReading& reading : record.reads) {
+    OrderedJson& entry = json["reads"].emplace_back();
+    entry = {{"text", reading.text}, {"tokens", reading.tokens}, {"of_tokens", reading.of_tokens}};
+    if (reading.of_sentences == 0) continue;
+    entry["sentences"] = reading.sentences;
+    entry["of_sentences"] = reading.of_sentences;
   }
   if (!record.notes.empty()) json["notes"] = record.notes;
   if (!record.explain.empty()) json["explain"] = record.explain;

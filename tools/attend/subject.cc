@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "tools/attend/shown_picture.h"
+#include "tools/attend/spectrogram.h"
 #include "tools/attend/steps.h"
 #include "tools/base/fail.h"
 #include "tools/image/png.h"
@@ -53,6 +54,13 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
 }  // namespace
 
 void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const Tokens& tokens = texts[i];
+    RecordReading reading = {static_cast<uint32_t>(i), tokens.ids.size(), tokens.ids.size() + tokens.dropped, 0, 0};
+    reading.sentences = tokens.sentences.size();
+    if (reading.sentences != 0) reading.of_sentences = reading.sentences + tokens.dropped_sentences;
+    record->reads.push_back(reading);
+  }
   const Truncations cuts(texts);
   if (cuts.any()) record->notes.push_back(cuts.Line());
 }
@@ -68,6 +76,7 @@ Subject TextSubject(const Model& model, const AttendRequest& request) {
   subject.batch = BatchFromTokens(model, subject.program, tokens);
   subject.record.texts = request.texts;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.texts, tokens);
+  subject.tokens = std::move(tokens);
   return subject;
 }
 
@@ -79,6 +88,7 @@ Subject PairSubject(const Model& model, const AttendRequest& request) {
   subject.batch = BatchFromTokens(model, subject.program, {tokens});
   subject.record.texts = request.pair;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.pair, {tokens});
+  subject.tokens = {tokens};
   return subject;
 }
 
@@ -119,6 +129,7 @@ void AddSounds(const Model& model, const SoundInput& input, const std::vector<So
       const auto [low, high] = std::minmax_element(at(i), at(i + 1));
       shown.peaks.insert(shown.peaks.end(), {*low, *high});
     }
+    AddSpectrogram(sound, &shown);
     subject->record.sounds.push_back(std::move(shown));
   }
   subject->rows.SetSounds(input, sounds);

@@ -90,6 +90,18 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
   return Attend(model, request, arguments.bytes);
 }
 
+std::string PngOf(const Drawing& drawing, Console* console) {
+  const Fonts fonts;
+  uint64_t boxes = 0;
+  std::string png = drawing.Png(fonts, &boxes);
+  if (boxes != 0) {
+    console->err << fmt::format(
+        "fovea: {} characters are drawn as boxes: no font of this machine has them; install one, or use --svg\n",
+        boxes);
+  }
+  return png;
+}
+
 // Makes all files before it writes the first.
 void Run(const Arguments& arguments, Console* console) {
   if (arguments.bytes && !arguments.from.empty())
@@ -116,7 +128,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (views) {
     const Drawing drawing = DrawView(record, arguments.view);
     if (!arguments.svg_file.empty()) files.emplace_back(arguments.svg_file, drawing.Svg());
-    if (!arguments.png_file.empty()) files.emplace_back(arguments.png_file, drawing.Png());
+    if (!arguments.png_file.empty()) files.emplace_back(arguments.png_file, PngOf(drawing, console));
   }
   if (page) files.emplace_back(arguments.page.empty() ? "attention.html" : arguments.page, PageOf(text));
   for (const auto& [path, bytes] : files) {

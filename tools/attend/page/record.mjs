@@ -128,8 +128,9 @@ export class Step {
     }
   }
 
-  /** Which of the lines of a row belong to a choice of head: its number, or "mean" of all that are kept. */
+  /** Which of the lines of a row belong to a choice of head: its number, several, or "mean" of all that are kept. */
   headIndexes(head) {
+    if (Array.isArray(head)) return head.map((each) => this.heads.indexOf(each));
     const index = this.heads.indexOf(head);
     return index >= 0 ? [index] : Array.from({ length: this.lineHeads }, (_, i) => i);
   }
@@ -229,6 +230,8 @@ export class Record {
     this.spaces = spacesOf(json.spaces ?? [], this.texts, this.images);
     this.steps = (json.steps ?? []).map((step, index) => new Step(step, index, this.spaces));
     if (this.steps.length === 0) throw new Error("the record has no attention step");
+    this.answers = json.answers ?? [];
+    this.reads = json.reads ?? [];
     this.generation = json.generation ?? null;
     this.memory = json.memory ?? null;
     this.explain = json.explain ?? [];

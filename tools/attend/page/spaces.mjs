@@ -83,6 +83,17 @@ export class Space {
     return this.chosen !== null && !this.chosen[row];
   }
 
+  /** Whether the row is a token that the tokenizer added: it has a name, but no place in a text that has places. */
+  special(row) {
+    return Boolean(this.places?.length && !this.places[row] && this.labels?.[row] && !this.cells?.[row] &&
+      !this.times?.[row]);
+  }
+
+  get hasSpecial() {
+    this.specials ??= this.places?.some((_, row) => this.special(row)) ?? false;
+    return this.specials;
+  }
+
   /** The label of a row. */
   rowName(row) {
     const label = this.labels?.[row];
