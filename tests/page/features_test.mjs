@@ -1,11 +1,11 @@
-// What the page answers and lets its reader do: answers, folded text, help, contrast, small maps of all heads, the
-// threshold, hidden tokens, lines of one word, tables of several heads, files.   features_test.mjs TEMPLATE FOLDER
+// Features of the page: answers, folded text, help, contrast, small maps of all heads, the threshold, hidden tokens,
+// lines of one word, tables of several heads, pairs, files.   features_test.mjs TEMPLATE FOLDER
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser, chromiumFor } from "../support/browser.mjs";
 import { done, driver, inView, panel, setHash, shades } from "./driver.mjs";
-import { FIXTURES, manyHeads, pageOf } from "./fixtures.mjs";
+import { FIXTURES, halves, manyHeads, pageOf } from "./fixtures.mjs";
 import { lineOf, weightsOf } from "./plain.mjs";
 
 const [template, folder] = process.argv.slice(2), LEAST_CONTRAST = 4.5;
@@ -174,6 +174,27 @@ async function testLines() {
   await done(tab);
 }
 
+async function testPair() {
+  const json = FIXTURES.bert(), step = json.steps[1], { rows } = json.spaces[0], width = 4, heads = step.heads.length;
+  const number = (row, head, i, of) => ((row * 7 + head * 3 + i * 5 + of) % 9) / 4 - 1;  // halves hold it exactly
+  const vectors = (of) => halves(Array.from({ length: rows * heads * width }, (_, at) =>
+    number(Math.floor(at / heads / width), Math.floor(at / width) % heads, at % width, of)));
+  step.vectors = { width, heads, queries: vectors(0), keys: vectors(4) };
+  const tab = await opened(write("pair", json), "#view=heads&step=1&head=2&row=0.3");
+  assert.match(await textOf(tab, ".pair"), /Choose a row of the table/);
+  await tab.evaluate(`document.querySelector('.panel tbody tr[data-row="1"]').click()`);
+  const dot = [0, 1, 2, 3].reduce((sum, i) => sum + number(3, 2, i, 0) * number(1, 2, i, 4), 0);
+  const weight = weightsOf(json, step)[3][2].get(1), shown = await textOf(tab, ".pair");
+  assert.ok(shown.includes(`Sum of 4 products ${dot.toFixed(4)}; divided by \u221a4: ${(dot / 2).toFixed(4)}; ` +
+    `weight ${weight.toFixed(4)}.`), shown);
+  assert.equal(await tab.evaluate(`document.querySelectorAll(".pair rect").length`), 12);
+  await setHash(tab, "#view=heads&step=1&head=mean&row=0.3&pair=1");
+  assert.match(await textOf(tab, ".pair"), /Choose one head/);
+  await setHash(tab, "#view=heads&step=0&head=0&row=0.3&pair=1");
+  assert.ok(await tab.evaluate(`document.querySelector(".pair").hidden`));
+  await done(tab);
+}
+
 async function testTable() {
   const tab = await opened(write("table", FIXTURES.bert()));
   assert.ok(await tab.evaluate(`[...document.querySelectorAll(".panel tbody tr")].every((tr) => {
@@ -235,7 +256,7 @@ async function testFiles() {
 try {
   for (const [what, work] of Object.entries({ answer: testAnswer, "last layer": testLastLayer, help: testHelp,
     contrast: testContrast, "144 heads": testManyHeads, limits: testLimits, lines: testLines, table: testTable,
-    files: testFiles })) {
+    pair: testPair, files: testFiles })) {
     if (process.env.ONLY && !what.startsWith(process.env.ONLY)) continue;  // while a test is written
     await work();
     console.log(`${what}: passed`);

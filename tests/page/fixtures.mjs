@@ -26,7 +26,7 @@ export function halfBits(value) {
 export const base64 = (numbers) => Buffer.from(numbers.buffer, numbers.byteOffset,
   numbers.byteLength).toString("base64");
 const floats = (numbers) => base64(Float32Array.from(numbers));
-const halves = (numbers) => base64(Uint16Array.from(numbers, halfBits));
+export const halves = (numbers) => base64(Uint16Array.from(numbers, halfBits));
 const counts = (numbers) => base64(Uint32Array.from(numbers));
 
 const softmax = (scores) => {

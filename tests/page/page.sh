@@ -17,7 +17,8 @@ if ! command -v chromium >/dev/null; then
 fi
 
 if [ "$what" = features ]; then
-  exec node "$here/features_test.mjs" "$build/attention_page.html" "$build/attention_features"
+  node "$here/features_test.mjs" "$build/attention_page.html" "$build/attention_features"
+  exec node "$here/demo_test.mjs"
 fi
 
 fovea=$build/fovea work=$build/attention_pages

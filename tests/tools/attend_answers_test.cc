@@ -1,4 +1,4 @@
-// What an attention record holds besides weights: answers, how much was read, spectrograms; and the pictures' colors.
+// Attention records besides weights: answers, how much was read, vectors, spectrograms; and the pictures' colors.
 #include <gtest/gtest.h>
 #include <math.h>
 
@@ -64,8 +64,43 @@ TEST(AttendAnswers, CutTextsSayHowMuchWasRead) {
   EXPECT_EQ(cut, json::parse(R"([{"text": 0, "tokens": 10, "of_tokens": 64}])"));
 }
 
+// Weights are the softmax of the products of the vectors over the square root of their width.
+TEST(AttendVectors, ProductsMakeTheWeights) {
+  const json record = RecordOf({TinyBlob("base"), "--text", "the cat in the harbour", "--vectors"});
+  for (const json& step : record["steps"]) {
+    const json& vectors = step["vectors"];
+    const size_t width = vectors["width"], heads = vectors["heads"], rows = step["rows"].size();
+    const auto halves = [](const json& text) {
+      std::vector<float> numbers;
+      for (const uint16_t half : Decoded<uint16_t>(text)) numbers.push_back(tools::FromHalf(half));
+      return numbers;
+    };
+    const std::vector<float> queries = halves(vectors["queries"]), keys = halves(vectors["keys"]);
+    const std::vector<float> weights = StepNumbers(step);
+    ASSERT_EQ(queries.size(), rows * heads * width);
+    ASSERT_EQ(keys.size(), queries.size());
+    for (size_t row = 0; row < rows; ++row) {
+      for (size_t head = 0; head < heads; ++head) {
+        std::vector<double> powers(rows);
+        double sum = 0;
+        for (size_t key = 0; key < rows; ++key) {
+          double dot = 0;
+          for (size_t i = 0; i < width; ++i) {
+            dot += double{queries[(row * heads + head) * width + i]} * keys[(key * heads + head) * width + i];
+          }
+          sum += powers[key] = exp(dot / sqrt(static_cast<double>(width)));
+        }
+        for (size_t key = 0; key < rows; ++key) {
+          EXPECT_NEAR(weights[(row * heads + head) * rows + key], powers[key] / sum, 2e-3);
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(RecordOf({TinyBlob("base"), "--text", "the cat"})["steps"][0].contains("vectors"));
+}
+
 TEST(AttendPictures, ColorsAreThoseOfThePage) {
-  // Of scaleOf in tools/attend/page/colour.mjs.
+  // From scaleOf in tools/attend/page/colour.mjs.
   const struct {
     bool dark;
     int step;

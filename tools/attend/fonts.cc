@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Characters of one width first, then fonts with the characters of East Asia, India and others.
+// Fonts of one width first, then fonts with more scripts, such as Chinese and Devanagari.
 constexpr const char* kNames[] = {"DejaVuSansMono.ttf",
                                   "LiberationMono-Regular.ttf",
                                   "NotoSansMono-Regular.ttf",
@@ -48,7 +48,7 @@ constexpr const char* kNames[] = {"DejaVuSansMono.ttf",
                                   "NotoSansHebrew-Regular.ttf",
                                   "NotoSansDevanagari-Regular.ttf",
                                   "NotoSansThai-Regular.ttf"};
-constexpr size_t kMostFiles = 20000;  // of the folders of fonts
+constexpr size_t kMostFiles = 20000;  // in the folders of fonts
 
 std::vector<std::string> Folders() {
   std::vector<std::string> folders = {"/usr/share/fonts", "/usr/local/share/fonts", "/System/Library/Fonts",

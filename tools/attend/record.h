@@ -69,6 +69,11 @@ struct RecordStep {
   std::vector<float> weights;
   std::vector<uint32_t> keys;
 
+  // Vectors of all rows of the two spaces, if they were requested: [rows, heads, vector_width]; keys may have fewer
+  // heads, each for several heads of queries (GQA). Before rotary positions and biases.
+  uint32_t vector_width = 0, all_heads = 0;
+  std::vector<float> queries, keys_of_rows;
+
   uint32_t line_heads() const { return heads.empty() ? 1 : static_cast<uint32_t>(heads.size()); }
   size_t lines() const { return rows.size() * line_heads(); }
 };

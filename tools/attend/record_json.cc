@@ -23,6 +23,12 @@ std::string OffsetsText(const std::vector<uint64_t>& offsets) {
   return Base64Of(narrow);
 }
 
+std::string HalvesText(const std::vector<float>& numbers) {
+  std::vector<uint16_t> halves(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), halves.begin(), ToHalf);
+  return Base64Of(halves);
+}
+
 OrderedJson SpaceJson(const RecordSpace& space) {
   OrderedJson json = {{"name", space.name},
                       {"parent", space.parent < 0 ? OrderedJson() : OrderedJson(space.parent)},
@@ -59,6 +65,12 @@ OrderedJson StepJson(const RecordStep& step, bool half) {
     json["ranges"] = Base64Of(ranges.ranges);
     return json;
   }
+  if (step.vector_width != 0) {
+    json["vectors"] = {{"width", step.vector_width},
+                       {"heads", step.all_heads},
+                       {"queries", HalvesText(step.queries)},
+                       {"keys", HalvesText(step.keys_of_rows)}};
+  }
   json["form"] = step.form == StepForm::kDense ? "dense" : "sparse";
   if (step.form == StepForm::kSparse) {
     json["line_offsets"] = OffsetsText(step.line_offsets);
@@ -72,9 +84,7 @@ OrderedJson StepJson(const RecordStep& step, bool half) {
   }
   json["type"] = half ? "f16" : "f32";
   if (half) {
-    std::vector<uint16_t> halves(step.weights.size());
-    std::transform(step.weights.begin(), step.weights.end(), halves.begin(), ToHalf);
-    json["weights"] = Base64Of(halves);
+    json["weights"] = HalvesText(step.weights);
   } else {
     json["weights"] = Base64Of(step.weights);
   }

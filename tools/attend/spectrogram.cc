@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMostColumns = 600;
 constexpr uint32_t kBands = 48;
 constexpr size_t kWindow = 400;
-constexpr int kProbes = 3;     // frequencies that stand for a band
+constexpr int kProbes = 3;     // frequencies that are measured for a band
 constexpr double kRange = 80;  // decibels
 constexpr double kPi = 3.14159265358979323846;
 

@@ -7,6 +7,7 @@
 #include "tools/attend/shown_picture.h"
 #include "tools/attend/spectrogram.h"
 #include "tools/attend/steps.h"
+#include "tools/attend/vectors.h"
 #include "tools/base/fail.h"
 #include "tools/image/png.h"
 #include "tools/tensors/golden_cases.h"
@@ -189,6 +190,7 @@ std::optional<Session> RunTapped(const Model& model, const AttendRequest& reques
   std::optional<Session> session = SessionFor(model, subject->batch, session_request);
   session->Run();
   AddSteps(model, *session, plan, &subject->rows, &subject->record);
+  if (request.vectors) AddVectors(model, subject->batch, session_request, plan, &subject->record);
   return session;
 }
 

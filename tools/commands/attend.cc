@@ -78,6 +78,10 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
     return ReadTapsFile(arguments.from);
   }
   if (arguments.model.path.empty()) Fail("no input; give a BLOB, or --from");
+  const bool files = !(arguments.tensors_file.empty() && arguments.svg_file.empty() && arguments.png_file.empty());
+  if (arguments.request.vectors && arguments.page.empty() && arguments.json_file.empty() && files) {
+    Fail("--vectors is for the page and for --json; give -o or --json, or leave out --vectors");
+  }
   CheckGiven(arguments);
   const Model model = arguments.model.Open();
   AttendRequest request = RequestOf(arguments, model);
@@ -190,6 +194,8 @@ void AddChoices(Command command, Arguments* arguments) {
                            "Reduce the heads to one: none, mean or max")
       .ShowDefault();
   attention.AddFlag("--scores", &taps->scores, "Keep scores before the softmax instead of attention weights");
+  attention.AddFlag("--vectors", &arguments->request.vectors,
+                    "Also keep queries and keys, which the page multiplies for a pair of tokens");
   const Option sparse = attention.AddFlag("--sparse", &arguments->sparse, "Keep only the keys that a row attends to");
   attention.AddFlag("--pattern", &arguments->pattern, "Keep which keys a row attends to, without weights")
       .Excludes(sparse);

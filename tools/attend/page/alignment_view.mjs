@@ -133,6 +133,7 @@ class AlignmentView {
     };
     const range = rangeOf(Array.from(line.values, (_, i) => seen(line.first + i)), step.scores);
     this.source.shade(colours, seen, range);
+    this.sourceBox.classList.toggle("so-far", step.self);
     this.source.hide?.((key) => selection.hides(step.keys, key) || (step.causal && step.self && key > row));
     this.source.mark?.(onKey ? selection.row : null);
     this.legend.update(colours, range.least, range.most,

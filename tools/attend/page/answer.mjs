@@ -1,4 +1,4 @@
-// What the model answered, and how much of each input it read: the first thing on the page.
+// The answer of the model, and how much of each input it read: the first thing on the page.
 import { countText, made, plural, shortText, visible, weightText } from "./elements.mjs";
 
 const SHOWN = 3;  // inputs whose answers are not folded
@@ -30,7 +30,7 @@ function writtenTexts({ generation, spaces, texts }) {
     const [begin, end] = space.segment(i), from = begin + (Array.isArray(first) ? first[i] : first);
     const rows = Array.from({ length: end - begin }, (__, k) => begin + k);
     const places = rows.filter((row) => row >= from).map((row) => space.place(row)).filter(Boolean);
-    // The last token was written and not read, so it has no place of its own: the text has it.
+    // The last token was written and not read: it has no row, but the text has it.
     if (places.length > 0) {
       const [text, at] = places[0];
       return { prompt: texts[text].slice(0, at).trim(), text: texts[text].slice(at) };

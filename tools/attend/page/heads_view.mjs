@@ -29,7 +29,8 @@ class HeadsView {
     this.title = made("h3");
     this.map = new MatrixMap({ label:
       "Map of the chosen head: rows look, columns are looked at. Plus and minus zoom, arrow keys pan or " +
-      "choose, with Shift they always choose.", tooltip, height: 0.75, onchoose: (row) => this.#choose(row) });
+      "choose, with Shift they always choose.", tooltip, height: 0.75,
+      onchoose: (row, key) => this.#choose(row, key) });
     this.numbers = made("p", { className: "soft numbers" });
     this.element = made("div", { className: "heads-view" },
       made("section", {}, made("label", { className: "control" }, made("span", {}, "Order"), this.order), this.grid,
@@ -37,9 +38,10 @@ class HeadsView {
       made("section", {}, this.title, this.numbers, this.legend.element, this.map.element));
   }
 
-  #choose(row) {
+  #choose(row, key) {
     const { step, query } = this.selection, begin = step.keptBetween(...step.rowsBeside(query))[0];
-    this.selection.change({ space: step.queries, row: step.rows[begin + row], chosen: true, side: "gives" });
+    this.selection.change({ space: step.queries, row: step.rows[begin + row], chosen: true, side: "gives",
+      pair: step.vectors ? step.keysOf(query)[0] + key : null });
   }
 
   #build(colours) {

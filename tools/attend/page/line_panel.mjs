@@ -1,6 +1,7 @@
 // The numbers of the choice as a table, for every view: what a picture shows in colours.
 import { headName, stepName } from "./controls.mjs";
 import { made, plural, visible, weightText } from "./elements.mjs";
+import { PairPanel } from "./pair_panel.mjs";
 import { readingOf } from "./reading.mjs";
 import { entropy } from "./statistics.mjs";
 
@@ -13,12 +14,18 @@ export class LinePanel {
     this.place = made("p", { className: "soft" });
     this.note = made("p", { className: "note", role: "status" });
     this.head = made("thead");
-    this.body = made("tbody");
+    this.body = made("tbody", { onclick: ({ target }) => {
+      const line = target.closest("tr"), { step, space, chosen, sideShown } = selection;
+      if (line && step.vectors && chosen && space === step.queries && sideShown === "gives") {
+        selection.change({ pair: Number(line.dataset.row) });
+      }
+    } });
     this.table = made("table", { "aria-labelledby": "line-title" }, this.head, this.body);
     this.more = made("button", { type: "button", onclick: () => this.#showAll() });
     this.back = made("button", { type: "button", onclick: () => selection.change({ chosen: false }) }, "Clear");
     this.element = made("aside", { className: "panel", "aria-label": "Numbers of the choice" }, this.title, this.place,
-      this.note, this.table, made("p", { className: "buttons" }, this.more, this.back));
+      this.note, (this.pair = new PairPanel(selection)).element, this.table,
+      made("p", { className: "buttons" }, this.more, this.back));
   }
 
   #showAll() {
@@ -45,6 +52,7 @@ export class LinePanel {
     const after = step.note ? ` ${step.note}` : "";
     this.note.textContent = `${before}${numbers}${bits}${kept}${after}`;
     this.#fill(reading, known);
+    this.pair.update();
     this.back.hidden = !chosen;
   }
 

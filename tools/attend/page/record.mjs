@@ -46,6 +46,20 @@ export class Step {
     this.note = String(json.note ?? "");
     this.self = this.queries === this.keys;
     this.pools = this.keys.parent === this.queries;
+    this.vectors = json.vectors ?? null;
+  }
+
+  /** The query of a row and the key of another for a head: { width, query, key }. Several heads may share a key. */
+  vectorsOf(row, key, head) {
+    const { width, heads } = this.vectors;
+    this.decoded ??= { queries: numbersOf(this.vectors.queries, "f16", `step "${this.name}": queries`),
+      keys: numbersOf(this.vectors.keys, "f16", `step "${this.name}": keys`) };
+    const { queries, keys } = this.decoded, keyHeads = keys.length / width / this.keys.rows;
+    if (queries.length !== this.queries.rows * heads * width || heads % keyHeads !== 0 || !(head < heads)) {
+      throw new Error(`step "${this.name}": vectors are not of its rows and heads`);
+    }
+    const from = (row * heads + head) * width, to = (key * keyHeads + Math.floor((head * keyHeads) / heads)) * width;
+    return { width, query: queries.subarray(from, from + width), key: keys.subarray(to, to + width) };
   }
 
   /** Where a row is among those kept, or -1. */

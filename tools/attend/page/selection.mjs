@@ -1,9 +1,10 @@
 // The current choice: view, step, head, row. All views share it; it is also stored in the address.
 import { matchingRow } from "./spaces.mjs";
 
+// pair: a key whose product with the chosen row's query is shown.
 // side: of a chosen row, what it gives or what it receives; overview: the same of all rows, while none is chosen.
 const DEFAULTS = { head: "mean", chosen: false, side: "gives", overview: "receives", rollout: false, order: "layer",
-  several: [], theme: "auto", threshold: 0, plain: false };
+  several: [], theme: "auto", threshold: 0, plain: false, pair: null };
 
 /** Weights that can be chosen as the least that is shown. */
 export const THRESHOLDS = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
@@ -86,6 +87,7 @@ export class Selection {
     }
     this.row = Math.max(0, Math.min(this.row, this.space.rows - 1));
     if (this.head !== "mean" && !heads.includes(this.head)) this.head = "mean";
+    if (this.pair !== null && !(this.step.vectors && this.pair < keys.rows)) this.pair = null;
     this.several = this.several.filter((head) => heads.includes(head));
     Object.assign(this, this.view.settle?.(this));
   }
@@ -109,6 +111,7 @@ export class Selection {
         this[key]]);
     if (this.rollout) parts.push(["rollout", 1]);
     if (this.plain) parts.push(["plain", 1]);
+    if (this.pair !== null) parts.push(["pair", this.pair]);
     if (this.threshold > 0) parts.push(["threshold", this.threshold]);
     if (this.several.length > 0) parts.push(["heads", this.several.join(".")]);
     return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;
@@ -135,6 +138,7 @@ export class Selection {
     }
     changes.rollout = given.get("rollout") === "1";
     changes.plain = given.get("plain") === "1";
+    if (/^\d+$/.test(given.get("pair") ?? "")) changes.pair = Number(given.get("pair"));
     const threshold = Number(given.get("threshold") ?? 0);
     if (THRESHOLDS.includes(threshold)) changes.threshold = threshold;
     changes.several = (given.get("heads") ?? "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
