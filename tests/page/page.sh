@@ -40,6 +40,10 @@ cat >"$work/made/vit/preprocessor_config.json" <<END
  "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
 END
 convert "$work/made/vit" vit
+cp -r "$source/tests/data/hf/wav2vec2-ctc" "$work/made/wav2vec2"
+echo '{"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 16000, "do_normalize": true}' \
+  >"$work/made/wav2vec2/preprocessor_config.json"
+convert "$work/made/wav2vec2" sound
 convert "$source/tools/train/date-normaliser/graph.json" dates
 convert "$source/tools/train/package-writer" writer
 convert "$work/made/longformer-4096" long
@@ -49,5 +53,6 @@ attend dates "$work/made/dates.fovea" --source 20JAN19 --source "3 March 2004"
 attend writer "$work/made/writer.fovea" --prompt "libs / libpng-tools
 " --max-tokens 24
 attend vit "$work/made/vit.fovea" --image "$work/made/picture.png"
+attend sound "$work/made/sound.fovea" --wav "$work/made/tone.wav"
 attend long "$work/made/long.fovea" --input "$work/made/long.safetensors"
 node "$here/page_test.mjs" "$build/attention_page.html" "$work" "$work"/made/made-*.html

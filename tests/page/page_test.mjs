@@ -2,7 +2,7 @@
 // choice holds in every view, it requests nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER [PAGE...]
 // Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; the test uses only its record.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Browser, chromiumFor } from "../support/browser.mjs";
 import { active, done, driver, go, hashOf, inView, panel, setHash, shades } from "./driver.mjs";
@@ -477,6 +477,11 @@ async function testMade(path) {
     "utf8"))[1]);
   const page = await opened(path);
   assert.ok(page.tabs.length > 0, await page.evaluate("document.body.innerText"));
+  if (json.sounds.length > 0) {
+    assert.equal(page.tabs[0], "sound");
+    assert.ok(json.sounds[0].bands > 0, "a spectrogram");
+    assert.ok(statSync(path).size < 5e6, `${path}: ${statSync(path).size} bytes`);
+  }
   const long = json.spaces.some(({ rows }) => rows > 2000);  // also with long tables
   for (const view of long ? page.tabs.slice(0, 1) : page.tabs) {
     page.view = view;

@@ -127,7 +127,8 @@ uint64_t WeightCount(const AttentionRecord& record) {
 }
 
 OrderedJson RecordJson(const AttentionRecord& record) {
-  const bool half = WeightCount(record) * sizeof(float) > kMostExactBytes;
+  const uint64_t exact = record.sounds.empty() ? kMostExactBytes : kMostExactSoundBytes;
+  const bool half = WeightCount(record) * sizeof(float) > exact;
   OrderedJson json = {{"fovea_attention", 1},
                       {"title", record.title},
                       {"model", {{"name", record.model}, {"architecture", record.architecture}, {"task", record.task}}},

@@ -180,8 +180,9 @@ std::optional<Session> RunTapped(const Model& model, const AttendRequest& reques
   session_request.workers = request.workers;
   session_request.keep = subject->rows.keep();
   session_request.limits = ExactLimits(model, subject->batch);
-  const TapPlan plan =
-      PlanTaps(model, request.taps, session_request, CountPairs(model, subject->batch, session_request));
+  TapChoice choice = request.taps;
+  if (!subject->record.sounds.empty()) choice.most_bytes = kMostSoundBytes;
+  const TapPlan plan = PlanTaps(model, choice, session_request, CountPairs(model, subject->batch, session_request));
   subject->record.tap_bytes = plan.tap_bytes;
   subject->record.session_bytes = plan.session_bytes;
   if (only_bytes) return std::nullopt;

@@ -49,7 +49,7 @@ export class LinePanel {
     const kept = step.hasWeights ? "" :
       ` ${plural(known.filter((i) => values[i] > 0).length, "key")} kept, without weights.`;
     const before = reading.note ? `${reading.note} ` : "", numbers = values ? `Numbers: ${reading.what}.` : "";
-    const after = step.note ? ` ${step.note}` : "";
+    const after = step.note ? ` ${step.note[0].toUpperCase()}${step.note.slice(1)}.` : "";
     this.note.textContent = `${before}${numbers}${bits}${kept}${after}`;
     this.#fill(reading, known);
     this.pair.update();

@@ -52,8 +52,8 @@ class AttentionPage {
     this.view = made("div", { id: "view", className: "view", role: "tabpanel" });
     this.help = helpPanel();
     const exports = exportButtons(() => this.view, () => this.panel.lines(), () => this.#fileName());
-    main.append(this.#header(), ...[answerPanel(record)].filter(Boolean), list, this.controls.element, exports,
-      this.help.dialog,
+    this.controls.element.append(exports);
+    main.append(this.#header(), ...[answerPanel(record)].filter(Boolean), list, this.controls.element, this.help.dialog,
       made("div", { className: "body" }, this.view, this.panel.element),
       this.tooltip.element);
     this.selection.listen((_, fresh) => this.update(fresh));

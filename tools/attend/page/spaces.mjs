@@ -106,7 +106,8 @@ export class Space {
       return `patch ${Math.floor(cell[1] / columns) + 1},${(cell[1] % columns) + 1}`;
     }
     const time = this.time(row);
-    if (time) return `${time[1].toFixed(2)}–${time[2].toFixed(2)} s`;
+    const digits = time && time[2] - time[1] < 0.0095 ? 3 : 2;
+    if (time) return `${time[1].toFixed(digits)}–${time[2].toFixed(digits)} s`;
     return `${this.name} ${row}`;
   }
 
