@@ -480,6 +480,8 @@ async function testMade(path) {
   if (json.sounds.length > 0) {
     assert.equal(page.tabs[0], "sound");
     assert.ok(json.sounds[0].bands > 0, "a spectrogram");
+    const answer = json.answers[0].entries[0].label;
+    assert.ok((await page.evaluate(`document.querySelector(".answers").textContent`)).includes(answer), answer);
     assert.ok(statSync(path).size < 5e6, `${path}: ${statSync(path).size} bytes`);
   }
   const long = json.spaces.some(({ rows }) => rows > 2000);  // also with long tables

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/base/fail.h"
+#include "tools/generate/ctc.h"
 #include "tools/model/library_error.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/result_reader.h"
@@ -81,9 +82,33 @@ OrderedJson Predictions(const Model& model, const Session& session, const Subjec
   return entries;
 }
 
+// The text of each sound that a CTC model reads, by the best token of each frame.
+std::vector<RecordAnswer> Transcripts(const Model& model, const Session& session, uint32_t program) {
+  std::vector<RecordAnswer> answers;
+  const std::optional<uint32_t> logits = FindOutput(model, program, "logits");
+  if (!logits) return answers;
+  const CtcDecoder decoder(model);
+  const Matrix scores = session.Output(*logits);
+  uint32_t begin = 0;
+  for (const uint32_t length : session.Lengths(model.Value(program, *logits).space)) {
+    const CtcText text = decoder.Text(CtcDecoder::Best(scores, begin, begin + length));
+    double log_probability = 0;
+    for (const CtcPart& token : text.tokens) log_probability += token.log_probability;
+    const double tokens = std::max<double>(1, static_cast<double>(text.tokens.size()));
+    answers.push_back({"text", {{text.text, "", exp(log_probability / tokens)}}, 0});
+    begin += length;
+  }
+  return answers;
+}
+
 }  // namespace
 
 void AddAnswers(const Model& model, const Session& session, Subject* subject) {
+  if (CtcDecoder::Fits(model)) {
+    if (model.Metadata("ctc.blank") == nullptr) return;  // has no vocabulary
+    subject->record.answers = Transcripts(model, session, subject->program);
+    return;
+  }
   if (!FindResultInfo(model, subject->program)) return;
   OrderedJson predictions;
   try {

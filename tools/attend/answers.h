@@ -7,7 +7,7 @@
 namespace fovea::tools {
 
 // For a program whose outputs are results (fovea/result.h): classes, tags of spans, words for masks, or an embedding
-// with the most similar of the other inputs. Other programs have no answers.
+// with the most similar of the other inputs. For a CTC model: the text of each sound. Other programs have no answers.
 void AddAnswers(const Model& model, const Session& session, Subject* subject);
 
 }  // namespace fovea::tools

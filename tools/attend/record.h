@@ -109,8 +109,9 @@ struct RecordLabel {
   double number = 0;
 };
 struct RecordAnswer {
-  std::string kind;  // "classes", "scores", "spans", "words" (for a mask), or "embedding"
+  std::string kind;  // "classes", "scores", "spans", "words" (for a mask), "text" or "embedding"
   // For an embedding: the most similar of the other inputs, by number from 1, with the cosine.
+  // For a text: itself, with the geometric mean of its tokens' probabilities.
   std::vector<RecordLabel> entries;
   uint32_t width = 0;  // embeddings: count of numbers
 };

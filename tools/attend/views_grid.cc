@@ -71,7 +71,7 @@ void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewCh
   const Block block = BlockOf(record, step, choice.row);
   const RecordSpace& keys = record.spaces[step.key_space];
   std::vector<std::vector<KeyWeight>> lines;
-  double left = 40, top = 40;
+  double left = 64, top = 40;
   for (const size_t row : block.rows) {
     lines.push_back(RowOf(record, step, row, head));
     left = std::max(left, 24 + Drawing::TextWidth(Shown(RowName(record, step, row, alignment))));

@@ -55,6 +55,10 @@ function answerOf({ kind, entries, width }, names) {
     if (entries.length === 0) return [made("p", {}, "The text has no mask, so no word was predicted.")];
     return [bars(entries, ({ label, of }) => `${visible(label)} at token ${of}`)];
   }
+  if (kind === "text") {
+    return [made("p", { className: "written" }, visible(entries[0].label)),
+      made("p", { className: "soft" }, `mean probability of its tokens: ${numberText(entries[0].number)}`)];
+  }
   const text = `An embedding of ${plural(width, "number")}.`;
   if (entries.length === 0) return [made("p", {}, `${text} With several inputs, the nearest of them is shown here.`)];
   return [made("p", {}, `${text} Nearest of the other inputs, by cosine:`),
