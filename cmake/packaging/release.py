@@ -36,7 +36,8 @@ NOT_COMPILED = {
              "amiga", ".github"},
 }
 COMPILED = tuple(NOT_COMPILED)
-HEADERS = {"nlohmann": None, "CLI": None, "fmt": None, "stb": {"stb_image.h"}}  # None: all of them
+HEADERS = {"nlohmann": None, "CLI": None, "fmt": None,  # None: all of them
+           "stb": {"stb_easy_font.h", "stb_image.h", "stb_truetype.h"}}
 PACKAGES = {"nlohmann": "nlohmann-json3-dev", "CLI": "libcli11-dev", "fmt": "libfmt-dev", "stb": "libstb-dev"}
 TIME = 946684800  # for every file: archives of equal sources are equal
 

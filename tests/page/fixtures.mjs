@@ -26,7 +26,7 @@ export function halfBits(value) {
 export const base64 = (numbers) => Buffer.from(numbers.buffer, numbers.byteOffset,
   numbers.byteLength).toString("base64");
 const floats = (numbers) => base64(Float32Array.from(numbers));
-const halves = (numbers) => base64(Uint16Array.from(numbers, halfBits));
+export const halves = (numbers) => base64(Uint16Array.from(numbers, halfBits));
 const counts = (numbers) => base64(Uint32Array.from(numbers));
 
 const softmax = (scores) => {
@@ -89,6 +89,15 @@ export function bert() {
     range(0, tokens.rows), [0, 1, 2, 3], keysOf, 10 + layer));
   return record("Two texts in a small encoder", "bert", "masked-lm", { texts, spaces, steps,
     memory: { tap_bytes: 12345, session_bytes: 67890 } });
+}
+
+/** Many layers of many heads over 24 rows. */
+export function manyHeads(layers, heads, rows = 24) {
+  const space = { name: "tokens", parent: null, rows, offsets: [0, rows],
+    labels: range(0, rows).map((i) => (i ? `word${i}` : "[CLS]")) };
+  const steps = range(0, layers).map((layer) => denseStep({ name: `attentions.${layer}`, layer, part: "encoder",
+    query_space: 0, key_space: 0 }, range(0, rows), range(0, heads), () => [0, rows], 100 + layer));
+  return record(`${layers * heads} heads`, "bert", "masked-lm", { spaces: [space], steps });
 }
 
 /** Some rows and some heads of a decoder, in half precision. */

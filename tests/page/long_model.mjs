@@ -21,6 +21,19 @@ function writeSafetensors(path, tensors) {
   writeFileSync(path, Buffer.concat([length, text, ...parts]));
 }
 
+/** A WAV file of samples at 16 kHz. */
+function waveOf(samples) {
+  const head = Buffer.alloc(44), data = Buffer.alloc(2 * samples.length);
+  samples.forEach((sample, i) => data.writeInt16LE(Math.round(sample * 32767), 2 * i));
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + data.length, 4);
+  head.write("WAVEfmt ", 8);
+  for (const [at, number] of [[16, 16], [24, 16000], [28, 32000], [40, data.length]]) head.writeUInt32LE(number, at);
+  for (const [at, number] of [[20, 1], [22, 1], [32, 2], [34, 16]]) head.writeUInt16LE(number, at);
+  head.write("data", 36);
+  return Buffer.concat([head, data]);
+}
+
 const next = random(5), ids = (count) => BigInt64Array.from({ length: count },
   () => BigInt(4 + Math.floor(next() * 90)));
 const ones = (count, from = 0, to = count) => BigInt64Array.from({ length: count },
@@ -46,6 +59,8 @@ const mask = BigInt64Array.from([...ones(11), ...ones(11, 0, 7)]);
 writeSafetensors(join(folder, "two.safetensors"),
   { input_ids: { shape: [2, 11], data: ids(22) }, attention_mask: { shape: [2, 11], data: mask } });
 writeFileSync(join(folder, "picture.png"), imageOf(96));
+writeFileSync(join(folder, "tone.wav"), waveOf(Float32Array.from({ length: 1200 * 16 },
+  (_, i) => 0.5 * Math.sin(i / 8 + 4 * Math.sin(i / 2000)))));
 const pages = ["runtime/attention/README.md", "tests/README.md"];  // a document of some hundred sentences
 writeFileSync(join(folder, "document.txt"),
   pages.map(page => readFileSync(join(golden, "../../..", page), "utf8")).join("\n"));

@@ -8,9 +8,11 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { halfValue, numbersOf } from "../../tools/attend/page/arrays.mjs";
+import { readText } from "../../tools/attend/page/answer.mjs";
+import { csvOf } from "../../tools/attend/page/export.mjs";
 import { luminance, scaleOf } from "../../tools/attend/page/colour.mjs";
 import { levelsOf, sharesOf } from "../../tools/attend/page/hierarchy.mjs";
-import { matrixSource } from "../../tools/attend/page/matrix_source.mjs";
+import { ends, matrixSource } from "../../tools/attend/page/matrix_source.mjs";
 import { Record, recordOf } from "../../tools/attend/page/record.mjs";
 import { rolloutFrom, rolloutLayers, rolloutReceived, rolloutTo } from "../../tools/attend/page/rollout.mjs";
 import { Selection } from "../../tools/attend/page/selection.mjs";
@@ -198,10 +200,44 @@ test("records that are no records are refused in one line", () => {
 });
 
 test("matrix of a head: names, ends of the scale, what is kept", () => {
-  const record = new Record(long("pattern", 100, 8, 2)), source = matrixSource(record.steps[0], 0, "mean", true);
+  const record = new Record(long("pattern", 100, 8, 2)), source = matrixSource(record.steps[0], 0, "mean",
+    { weightless: true });
   assert.deepEqual([source.rows, source.keys, source.keyName(3), source.weightless], [100, 100, "word3", true]);
   const rows = new Record(FIXTURES.decoder()), matrix = matrixSource(rows.steps[0], 0, 5);
   assert.deepEqual([matrix.rows, matrix.rowNumber(2), matrix.rowIndex(3), matrix.rowIndex(4)], [5, 3, 2, null]);
+});
+
+test("a map of a causal head is not washed out by its first row", () => {
+  const rows = [[1], [0.3, 0.1], [0.2, 0.2, 0.2], [0.1, 0.1, 0.1, 0.3], [0.2, 0.2, 0.1, 0.1, 0.1], [0.1]];
+  const source = { rows: rows.length, line: (i) => ({ values: rows[i] }) };
+  assert.deepEqual(ends(source, false), { least: 0, most: 0.3 + (Math.fround(0.3) - 0.3), greatest: 1 });
+  assert.deepEqual(ends({ ...source, rows: 1 }, false), { least: 0, most: 1 }, "one row alone is no outlier");
+});
+
+test("a threshold and hidden tokens leave holes in a map", () => {
+  const record = new Record(FIXTURES.bert()), step = record.steps[0], plain = matrixSource(step, 0, 0);
+  const shows = (space, row) => !space.special(row);
+  const limited = matrixSource(step, 0, 0, { threshold: 0.1, shows }), specials = [];
+  for (let i = 0; i < plain.rows; ++i) {
+    const { first, values } = plain.line(i), { values: shown } = limited.line(i);
+    values.forEach((value, j) => {
+      const hidden = value < 0.1 || step.queries.special(i) || step.keys.special(first + j);
+      assert.ok(hidden ? Number.isNaN(shown[j]) : shown[j] === value, `${i} ${j}`);
+    });
+    if (step.queries.special(i)) specials.push(step.queries.rowName(i));
+  }
+  assert.deepEqual(specials, ["[CLS]", "[SEP]"]);
+});
+
+test("CSV: cells are quoted where they must be, and no text is a formula", () => {
+  assert.equal(csvOf([["row", 'a "b"', "c,d"], [0, "=1+1", -0.5], [1, "x\ny", "\u732b"]]),
+    'row,"a ""b""","c,d"\r\n0,\'=1+1,-0.5\r\n1,"x\ny",\u732b\r\n');
+});
+
+test("how much was read, in words", () => {
+  assert.equal(readText({ tokens: 128, of_tokens: 5288 }), "read 128 of 5,288 tokens");
+  assert.equal(readText({ tokens: 9, of_tokens: 9 }), "read all 9 tokens");
+  assert.equal(readText({ tokens: 90, of_tokens: 95, sentences: 32, of_sentences: 502 }), "read 32 of 502 sentences");
 });
 
 test("colours: even steps of lightness that colour-blind eyes also see", () => {
@@ -234,7 +270,7 @@ test("joining: one page, one script and one style that its policy allows; what c
       [join(root, "cmake/join_page.py"), source, join(folder, "out.html"), join(folder, "out.cc")]);
     assert.equal(join_(join(root, "tools/attend/page")).status, 0);
     const page = readFileSync(join(folder, "out.html"), "utf8");
-    assert.ok(page.length < 150 * 1024, `${page.length} bytes`);
+    assert.ok(page.length < 200 * 1024, `${page.length} bytes`);
     assert.equal(page.split("@RECORD@").length, 2);
     assert.doesNotMatch(page, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(/);
     assert.doesNotMatch(page, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/);

@@ -2,9 +2,10 @@
 // choice holds in every view, it requests nothing and nothing goes wrong.   page_test.mjs TEMPLATE FOLDER [PAGE...]
 // Screenshots of all views go to FOLDER. A PAGE is one that `fovea attend` made; the test uses only its record.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Browser, chromiumFor } from "../support/browser.mjs";
+import { active, done, driver, go, hashOf, inView, panel, setHash, shades } from "./driver.mjs";
 import { FIXTURES, long, pageOf } from "./fixtures.mjs";
 import { keysOf, lineOf, receivedOf, rolloutOf, segment, weightsOf } from "./plain.mjs";
 
@@ -13,55 +14,13 @@ const chromium = chromiumFor("the page of attention records");
 const F32 = 1e-6, F16 = 1e-6;  // means of at most a few numbers, rounded to f32; both sides read the same halves
 const WRITTEN = 5.1e-5;        // numbers on the page have four digits
 mkdirSync(folder, { recursive: true });
-const browser = new Browser(chromium);
+const browser = new Browser(chromium), opened = driver(browser);
 let compared = 0;
 
 function near(got, expected, tolerance, what) {
   ++compared;
   assert.ok(Math.abs(got - expected) <= tolerance, `${what}: ${got}, expected ${expected}`);
 }
-
-async function opened(path, hash = "", width = 1280) {
-  const page = await browser.page();
-  await page.send("Emulation.setScrollbarsHidden", { hidden: true });
-  await page.send("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
-  await page.send("Page.navigate", { url: `file://${resolve(path)}${hash}` });
-  await page.until('document.readyState === "complete" && document.getElementById("main")?.childElementCount > 0');
-  page.path = path;
-  page.tabs = await page.evaluate('[...document.querySelectorAll("[role=tab]")].map((tab) => tab.id.slice(4))');
-  return page;
-}
-
-async function done(page) {
-  assert.deepEqual(page.complaints, [], page.path);
-  assert.deepEqual(page.requests.filter((url) => !url.startsWith("data:") &&
-    !url.startsWith(`file://${resolve(page.path)}`) &&
-    url !== "about:blank"), [], "nothing is asked for");
-  await page.browser.send("Target.closeTarget", { targetId: page.target });
-}
-
-const active = (page) => page.evaluate(`document.activeElement.id ||
-  document.activeElement.getAttribute("aria-label") || document.activeElement.textContent`);
-const inView = (selector) => `document.querySelector(${JSON.stringify(`#view ${selector}`)})`;
-const go = (page, tab) => page.evaluate(`document.getElementById("tab-${tab}").click()`);
-const setHash = (page, hash) => page.evaluate(`new Promise((done) => {
-  if (location.hash === ${JSON.stringify(hash)}) return done();
-  addEventListener("hashchange", () => setTimeout(done), { once: true });
-  location.hash = ${JSON.stringify(hash)};
-})`);
-const hashOf = async (page) => Object.fromEntries(new URLSearchParams((await page.evaluate("location.hash")).slice(1)));
-const panel = (page) => page.evaluate(`(() => {
-  const all = document.querySelector(".panel button");
-  if (!all.hidden) all.click();
-  return { title: document.querySelector(".panel h2").textContent,
-    note: document.querySelector(".panel .note").textContent,
-    rows: [...document.querySelectorAll(".panel tbody tr")].map((tr) => ({ row: Number(tr.dataset.row),
-      value: Number(tr.dataset.value), text: tr.lastChild.textContent, name: tr.children[1].textContent })) };
-})()`);
-const shades = (page, list = ".tokens") => page.evaluate(`[...document.querySelectorAll("#view ${list}")].map((box) =>
-  [...box.querySelectorAll("[role=option]")].map((node) => ({ row: Number(node.dataset.row),
-    value: node.dataset.value === "" ? null : Number(node.dataset.value), label: node.getAttribute("aria-label"),
-    shade: getComputedStyle(node).backgroundColor })))`);
 
 /** Compares the panel's table with a Map of the expected numbers. */
 function compareTable({ rows, title }, expected, tolerance) {
@@ -114,7 +73,8 @@ async function compareLines(page, json, tolerance, most = 3) {
         const { step: shown } = await hashOf(page);
         if (shown !== String(s)) continue;  // the view has no such step
         const expected = lineOf(weights, row, head === "mean" ? head : step.heads.indexOf(head));
-        const [begin, end] = keysOf(json, step, row), whole = new Map();
+        const [begin, last] = keysOf(json, step, row), whole = new Map();
+        const sees = step.causal && step.query_space === step.key_space && !step.scores, end = sees ? row + 1 : last;
         for (let key = begin; key < end; ++key) if (Number.isFinite(expected.get(key) ?? 0)) whole.set(key,
             expected.get(key) ?? 0);
         // An alignment has steps for some rows only.
@@ -126,7 +86,7 @@ async function compareLines(page, json, tolerance, most = 3) {
 }
 
 async function testText(path, json) {
-  const page = await opened(path);
+  const page = await opened(path, "#step=0");
   page.view = "text";
   const tokens = json.spaces[0], weights = json.steps.map((step) => weightsOf(json, step));
   // Nothing chosen: what each row receives.
@@ -210,7 +170,7 @@ async function testHeads(path, json) {
   }
   const groups = () =>
     page.evaluate('[...document.querySelectorAll(".head-group h4")].map((node) => node.textContent)');
-  assert.deepEqual(await groups(), ["Layer 0", "Layer 1"]);
+  assert.deepEqual(await groups(), ["Layer 1", "Layer 0"], "the last layer first");
   await page.evaluate(`(() => {
     const list = ${inView("select")};
     list.value = "kind";
@@ -222,7 +182,7 @@ async function testHeads(path, json) {
   await page.evaluate('document.querySelector(".head[tabindex=\\"0\\"]").focus()');
   await page.press("ArrowRight");
   assert.equal((await hashOf(page)).head, "1");
-  await page.press("ArrowDown");
+  await page.press("ArrowUp");
   assert.deepEqual([(await hashOf(page)).step, (await hashOf(page)).head], ["1", "1"]);
   await page.evaluate(`${inView(".map")}.focus()`);
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.press(key);
@@ -345,7 +305,10 @@ async function testAxes(path, rows) {
     await page.press("0", "0");
     const written = await page.evaluate("written");
     assert.ok(written.length >= 8 && written.filter((text) => Number(text) >= 1000).length >= 2, String(written));
-    for (const text of written) assert.ok(/^\d+$/.test(text) && Number(text) < rows, `${width} px: ${text}`);
+    const titles = written.filter((text) => text.includes("tokens"));
+    assert.deepEqual([...new Set(titles)], ["key: tokens, position \u2192", "\u2190 query: tokens, position"]);
+    const ticks = written.filter((text) => !titles.includes(text));
+    for (const text of ticks) assert.ok(/^\d+$/.test(text) && Number(text) < rows, `${width} px: ${text}`);
     await done(page);
   }
 }
@@ -433,7 +396,7 @@ async function testPattern(path, json, name) {
 }
 
 async function testPicture(path, json) {
-  const page = await opened(path), weights = json.steps.map((step) => weightsOf(json, step));
+  const page = await opened(path, "#step=0"), weights = json.steps.map((step) => weightsOf(json, step));
   assert.equal(page.tabs[0], "picture");
   await page.until(`${inView("img")}.complete && ${inView("img")}.naturalWidth === 64`);
   await page.evaluate(`${inView(".picture canvas")}.focus()`);
@@ -514,6 +477,13 @@ async function testMade(path) {
     "utf8"))[1]);
   const page = await opened(path);
   assert.ok(page.tabs.length > 0, await page.evaluate("document.body.innerText"));
+  if (json.sounds.length > 0) {
+    assert.equal(page.tabs[0], "sound");
+    assert.ok(json.sounds[0].bands > 0, "a spectrogram");
+    const answer = json.answers[0].entries[0].label;
+    assert.ok((await page.evaluate(`document.querySelector(".answers").textContent`)).includes(answer), answer);
+    assert.ok(statSync(path).size < 5e6, `${path}: ${statSync(path).size} bytes`);
+  }
   const long = json.spaces.some(({ rows }) => rows > 2000);  // also with long tables
   for (const view of long ? page.tabs.slice(0, 1) : page.tabs) {
     page.view = view;

@@ -169,6 +169,14 @@ TEST(BenchAttention, Plot) {
   EXPECT_NE(svg.find("points=\"80.0,510.0 390.0,280.0 700.0,50.0 \""), std::string::npos) << svg;
   EXPECT_EQ(svg.find("nan"), std::string::npos);
   EXPECT_EQ(tools::LogPlot("", "", "", {}).find("nan"), std::string::npos);
+  // Curves differ by color or dashes.
+  const std::string many = tools::LogPlot("", "", "", std::vector<tools::Curve>(20, {"", {{2, 1}, {4, 10}}}));
+  std::set<std::string> strokes;
+  for (size_t at = many.find("<polyline"); at != std::string::npos; at = many.find("<polyline", at + 1)) {
+    const size_t begin = many.find("stroke=", at);
+    strokes.insert(many.substr(begin, many.find("/>", begin) - begin));
+  }
+  EXPECT_EQ(strokes.size(), 20u);
 }
 
 }  // namespace

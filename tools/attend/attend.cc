@@ -1,6 +1,7 @@
 // Runs a model with taps on given inputs and returns the attention record.
 #include "tools/attend/attend.h"
 
+#include "tools/attend/answers.h"
 #include "tools/attend/subject.h"
 #include "tools/attend/written.h"
 #include "tools/base/fail.h"
@@ -32,7 +33,7 @@ std::string Title(const Model& model, const AttentionRecord& record) {
 
 AttentionRecord RunSubject(const Model& model, const AttendRequest& request, bool only_bytes) {
   Subject subject = SubjectOf(model, request);
-  RunTapped(model, request, only_bytes, &subject);
+  if (const auto session = RunTapped(model, request, only_bytes, &subject)) AddAnswers(model, *session, &subject);
   return std::move(subject.record);
 }
 

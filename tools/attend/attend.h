@@ -30,6 +30,7 @@ struct AttendRequest {
   uint32_t max_length = 0;
   bool wrapped = false;
   TapChoice taps;
+  bool vectors = false;          // also keep the queries and keys of all rows
   GenerationRequest generation;  // for prompts, sources, and sounds and pictures of a model with a decoder
   Languages languages;
   SpeechTask speech;

@@ -2,6 +2,8 @@
 #include "tools/attend/drawing.h"
 
 #include <fmt/format.h>
+#include <math.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <utility>
@@ -23,30 +25,54 @@ std::string TitleOf(const std::string& title) {
 
 }  // namespace
 
-// A polynomial of degree 6, fitted to viridis.
+// Points of the scale in Oklab: from yellow over green to blue.
 Color ScaleColor(double value, bool dark) {
-  static constexpr double kFit[3][7] = {
-      {0.2777273272, 0.1050930431, -0.3308618287, -4.6342304990, 6.2282699363, 4.7763849977, -5.4354558559},
-      {0.0054073445, 1.4046135299, 0.2148475595, -5.7991009734, 14.1799333668, -13.7451453777, 4.6458526122},
-      {0.3340998053, 1.3845901626, 0.0950951630, -19.3324409563, 56.6905526007, -65.3530326334, 26.3124352496}};
-  const double clamped = std::clamp(value, 0.0, 1.0), t = dark ? clamped : 1 - clamped;
-  uint8_t parts[3];
-  for (int i = 0; i < 3; ++i) {
-    double level = 0;
-    for (int k = 6; k >= 0; --k) level = level * t + kFit[i][k];
-    parts[i] = static_cast<uint8_t>(std::clamp(level, 0.0, 1.0) * 255 + 0.5);
-  }
-  return {parts[0], parts[1], parts[2]};
+  struct Point {
+    double a, b;
+  };
+  static constexpr Point kPoints[] = {{-0.002, 0.006},  {-0.030, 0.062},  {-0.068, 0.052},  {-0.082, 0.004},
+                                      {-0.066, -0.050}, {-0.034, -0.098}, {-0.006, -0.128}, {0.018, -0.124}};
+  constexpr int kLast = 7;
+  const double share = std::clamp(value, 0.0, 1.0), at = share * kLast;
+  const int left = std::min(static_cast<int>(at), kLast - 1);
+  const auto point = [=](int i) { return !dark ? kPoints[i] : i == 0 ? Point{0, -0.012} : kPoints[kLast + 1 - i]; };
+  const Point from = point(left), to = point(left + 1);
+  const double part = at - left, a = from.a + (to.a - from.a) * part, b = from.b + (to.b - from.b) * part;
+  const double lightness = dark ? 0.25 + 0.68 * share : 0.985 - 0.665 * share;
+  const auto cube = [](double x) { return x * x * x; };
+  const double l = cube(lightness + 0.3963377774 * a + 0.2158037573 * b);
+  const double m = cube(lightness - 0.1055613458 * a - 0.0638541728 * b);
+  const double s = cube(lightness - 0.0894841775 * a - 1.2914855480 * b);
+  const auto gamma = [](double linear) {
+    const double x = std::clamp(linear, 0.0, 1.0);
+    return static_cast<uint8_t>(floor(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055) + 0.5));
+  };
+  return {gamma(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+          gamma(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+          gamma(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)};
 }
 
+// Black or white, whichever has the greater contrast: at least 4.5 on each color.
 Color Theme::InkOn(Color color) const {
-  const double light = 0.299 * color.red + 0.587 * color.green + 0.114 * color.blue;
-  return light > 120 ? Color{16, 16, 18} : Color{245, 245, 248};
+  const auto linear = [](uint8_t level) {
+    const double x = level / 255.0;
+    return x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
+  };
+  const double light = 0.2126 * linear(color.red) + 0.7152 * linear(color.green) + 0.0722 * linear(color.blue);
+  return light > 0.179 ? Color{0, 0, 0} : Color{255, 255, 255};
 }
 
 double Drawing::TextWidth(const std::string& text) {
+  const std::string printable = Printable(text);
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(printable.data());
   double width = 0;
-  for (const char c : Printable(text)) width += (static_cast<uint8_t>(c) & 0xc0) != 0x80 ? 6.6 : 0;
+  for (size_t i = 0; i < printable.size();) {
+    utf8proc_int32_t character = 0;
+    const auto left = static_cast<utf8proc_ssize_t>(printable.size() - i);
+    const utf8proc_ssize_t size = utf8proc_iterate(bytes + i, left, &character);
+    width += kColumn * ColumnsOf(size > 0 ? character : -1);
+    i += size > 0 ? static_cast<size_t>(size) : 1;
+  }
   return width;
 }
 
@@ -126,7 +152,7 @@ std::string Drawing::Svg() const {
   return svg + "</svg>\n";
 }
 
-std::string Drawing::Png() const {
+std::string Drawing::Png(const Fonts& fonts, uint64_t* boxes) const {
   constexpr double kScale = 2;
   Pixels pixels(width_ * kScale, height_ * kScale, theme_.page());
   for (const Item& item : items_) {
@@ -141,8 +167,8 @@ std::string Drawing::Png() const {
       case Kind::kText: {
         const double length = TextWidth(item.text) * kScale;
         const double back = item.anchor == Anchor::kStart ? 0 : item.anchor == Anchor::kEnd ? length : length / 2;
-        item.turned ? pixels.Write(x, y + back, Printable(item.text), kScale, item.color, true)
-                    : pixels.Write(x - back, y, Printable(item.text), kScale, item.color, false);
+        *boxes += item.turned ? pixels.Write(x, y + back, Printable(item.text), kScale, item.color, true, fonts)
+                              : pixels.Write(x - back, y, Printable(item.text), kScale, item.color, false, fonts);
         break;
       }
       case Kind::kImage:

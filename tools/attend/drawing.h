@@ -7,22 +7,24 @@
 #include <string>
 #include <vector>
 
+#include "tools/attend/fonts.h"
+
 namespace fovea::tools {
 
 struct Color {
   uint8_t red = 0, green = 0, blue = 0;
 };
 
-// Color for a number from 0 to 1, on a perceptually uniform scale that is safe for color blindness: the larger the
-// number, the greater the contrast to the page.
+// Color for a number from 0 to 1, on the scale of the page (page/colour.mjs): the larger the number, the greater the
+// contrast to the page.
 Color ScaleColor(double value, bool dark);
 
-// Colors of a page.
+// Colors of the page (page/page.css).
 struct Theme {
   bool dark = false;
-  Color page() const { return dark ? Color{18, 18, 20} : Color{255, 255, 255}; }
-  Color ink() const { return dark ? Color{226, 226, 230} : Color{28, 28, 32}; }
-  Color faint() const { return dark ? Color{70, 70, 76} : Color{205, 205, 212}; }
+  Color page() const { return dark ? Color{20, 23, 27} : Color{251, 251, 250}; }
+  Color ink() const { return dark ? Color{230, 232, 235} : Color{27, 31, 36}; }
+  Color faint() const { return dark ? Color{54, 60, 68} : Color{216, 220, 224}; }
   // Readable color for text on a background of the scale.
   Color InkOn(Color color) const;
 };
@@ -47,10 +49,10 @@ class Drawing {
   void Image(double x, double y, double width, double height, const std::string& png);
 
   std::string Svg() const;
-  // 2 pixels per unit.
-  std::string Png() const;
+  // 2 pixels per unit. `boxes`: the number of characters that no font has, which are drawn as boxes.
+  std::string Png(const Fonts& fonts, uint64_t* boxes) const;
 
-  // Approximate width of a text.
+  // Width of a text: characters are one or two columns wide.
   static double TextWidth(const std::string& text);
   static constexpr double kTextHeight = 12;
 

@@ -20,7 +20,7 @@ namespace fovea::tools {
 namespace {
 
 constexpr double kMostPixels = 134217728;
-constexpr double kAdvance = 6.6;  // width of a character, as in Drawing::TextWidth
+constexpr double kFontSize = 13;  // height of a line of a font whose characters are kColumn wide
 
 // The letter to draw for a character; 0: a box.
 char LetterOf(utf8proc_int32_t character) {
@@ -33,6 +33,8 @@ char LetterOf(utf8proc_int32_t character) {
 }
 
 }  // namespace
+
+int ColumnsOf(int32_t character) { return character < 0 ? 1 : std::clamp(utf8proc_charwidth(character), 0, 2); }
 
 Pixels::Pixels(double width, double height, Color page) {
   if (!(width * height <= kMostPixels)) {
@@ -84,7 +86,20 @@ void Pixels::Stroke(double x1, double y1, double x2, double y2, double thickness
   }
 }
 
-void Pixels::Write(double x, double y, const std::string& text, double scale, Color color, bool turned) {
+void Pixels::Place(const Glyph& glyph, double x, double y, Color color, bool turned) {
+  const auto at_x = static_cast<int64_t>(lround(x)), at_y = static_cast<int64_t>(lround(y));
+  for (int row = 0; row < glyph.height; ++row) {
+    for (int column = 0; column < glyph.width; ++column) {
+      const size_t index = static_cast<size_t>(row) * static_cast<size_t>(glyph.width) + static_cast<size_t>(column);
+      const double part = glyph.coverage[index] / 255.0;
+      const int64_t right = glyph.left + column, down = glyph.top + row;
+      turned ? Mix(at_x + down, at_y - right, color, part) : Mix(at_x + right, at_y + down, color, part);
+    }
+  }
+}
+
+uint64_t Pixels::Write(double x, double y, const std::string& text, double scale, Color color, bool turned,
+                       const Fonts& fonts) {
   const double baseline = 8;  // base line of the font
   // Fills a rectangle of a letter, in units of the font from the start of the text.
   const auto fill = [&](double left, double top, double right, double bottom) {
@@ -96,14 +111,26 @@ void Pixels::Write(double x, double y, const std::string& text, double scale, Co
     }
   };
   double at = 0;
+  uint64_t boxes = 0;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (size_t i = 0; i < text.size(); at += kAdvance) {
+  int columns = 1;
+  for (size_t i = 0; i < text.size(); at += kColumn * columns) {
     utf8proc_int32_t character = 0;
     const utf8proc_ssize_t size =
         utf8proc_iterate(bytes + i, static_cast<utf8proc_ssize_t>(text.size() - i), &character);
     i += size > 0 ? static_cast<size_t>(size) : 1;
-    const char letter = size > 0 ? LetterOf(character) : '\0';
+    columns = ColumnsOf(size > 0 ? character : -1);
+    if (character == ' ') continue;
+    const auto glyph = size > 0 ? fonts.Find(static_cast<uint32_t>(character), kFontSize * scale,
+                                             kColumn * scale * std::max(1, columns))
+                                : std::nullopt;
+    if (glyph) {
+      turned ? Place(*glyph, x, y - at * scale, color, true) : Place(*glyph, x + at * scale, y, color, false);
+      continue;
+    }
+    const char letter = size > 0 && fonts.empty() ? LetterOf(character) : '\0';
     if (letter == '\0') {
+      ++boxes;
       fill(at + 1, 2, at + 6, 3), fill(at + 1, 8, at + 6, 9), fill(at + 1, 3, at + 2, 8), fill(at + 5, 3, at + 6, 8);
       continue;
     }
@@ -121,6 +148,7 @@ void Pixels::Write(double x, double y, const std::string& text, double scale, Co
       fill(at + double{first.x}, double{first.y}, at + double{third.x}, double{third.y});
     }
   }
+  return boxes;
 }
 
 void Pixels::Place(double x, double y, double width, double height, const std::string& png) {

@@ -69,6 +69,11 @@ struct RecordStep {
   std::vector<float> weights;
   std::vector<uint32_t> keys;
 
+  // Vectors of all rows of the two spaces, if they were requested: [rows, heads, vector_width]; keys may have fewer
+  // heads, each for several heads of queries (GQA). Before rotary positions and biases.
+  uint32_t vector_width = 0, all_heads = 0;
+  std::vector<float> queries, keys_of_rows;
+
   uint32_t line_heads() const { return heads.empty() ? 1 : static_cast<uint32_t>(heads.size()); }
   size_t lines() const { return rows.size() * line_heads(); }
 };
@@ -85,6 +90,30 @@ struct RecordSound {
   uint32_t rate = 0;
   std::vector<float> peaks;             // pairs: lowest and highest sample of equal intervals
   std::vector<std::string> notes = {};  // assumptions about its file, and parts that were not read
+  // Levels of equal intervals, 0 to 255, `bands` of each interval from low to high frequencies; may be empty.
+  std::string spectrogram = {};
+  uint32_t bands = 0;
+};
+
+// How much of a text was read.
+struct RecordReading {
+  uint32_t text = 0;
+  uint64_t tokens = 0, of_tokens = 0;
+  uint64_t sentences = 0, of_sentences = 0;  // 0: not a document
+};
+
+// The answer of the model for one input.
+struct RecordLabel {
+  std::string label;
+  std::string of;  // the span of text, or the position of the mask
+  double number = 0;
+};
+struct RecordAnswer {
+  std::string kind;  // "classes", "scores", "spans", "words" (for a mask), "text" or "embedding"
+  // For an embedding: the most similar of the other inputs, by number from 1, with the cosine.
+  // For a text: itself, with the geometric mean of its tokens' probabilities.
+  std::vector<RecordLabel> entries;
+  uint32_t width = 0;  // embeddings: count of numbers
 };
 
 struct RecordGeneration {
@@ -102,8 +131,10 @@ struct AttentionRecord {
   std::vector<RecordSpace> spaces;
   std::vector<RecordStep> steps;
   std::optional<RecordGeneration> generation;
-  std::vector<std::string> notes;    // parts of texts that were dropped
-  std::vector<std::string> explain;  // deciding step of each level, outermost first
+  std::vector<RecordAnswer> answers;  // one per input, or none
+  std::vector<RecordReading> reads;   // texts that were tokenized
+  std::vector<std::string> notes;     // parts of texts that were dropped
+  std::vector<std::string> explain;   // deciding step of each level, outermost first
   uint64_t tap_bytes = 0, session_bytes = 0;
 
   // The segment of the key space that a row of the query space attends to.

@@ -23,6 +23,12 @@ std::string OffsetsText(const std::vector<uint64_t>& offsets) {
   return Base64Of(narrow);
 }
 
+std::string HalvesText(const std::vector<float>& numbers) {
+  std::vector<uint16_t> halves(numbers.size());
+  std::transform(numbers.begin(), numbers.end(), halves.begin(), ToHalf);
+  return Base64Of(halves);
+}
+
 OrderedJson SpaceJson(const RecordSpace& space) {
   OrderedJson json = {{"name", space.name},
                       {"parent", space.parent < 0 ? OrderedJson() : OrderedJson(space.parent)},
@@ -59,6 +65,12 @@ OrderedJson StepJson(const RecordStep& step, bool half) {
     json["ranges"] = Base64Of(ranges.ranges);
     return json;
   }
+  if (step.vector_width != 0) {
+    json["vectors"] = {{"width", step.vector_width},
+                       {"heads", step.all_heads},
+                       {"queries", HalvesText(step.queries)},
+                       {"keys", HalvesText(step.keys_of_rows)}};
+  }
   json["form"] = step.form == StepForm::kDense ? "dense" : "sparse";
   if (step.form == StepForm::kSparse) {
     json["line_offsets"] = OffsetsText(step.line_offsets);
@@ -72,11 +84,19 @@ OrderedJson StepJson(const RecordStep& step, bool half) {
   }
   json["type"] = half ? "f16" : "f32";
   if (half) {
-    std::vector<uint16_t> halves(step.weights.size());
-    std::transform(step.weights.begin(), step.weights.end(), halves.begin(), ToHalf);
-    json["weights"] = Base64Of(halves);
+    json["weights"] = HalvesText(step.weights);
   } else {
     json["weights"] = Base64Of(step.weights);
+  }
+  return json;
+}
+
+OrderedJson AnswerJson(const RecordAnswer& answer) {
+  OrderedJson json = {{"kind", answer.kind}, {"entries", OrderedJson::array()}};
+  if (answer.width != 0) json["width"] = answer.width;
+  for (const RecordLabel& entry : answer.entries) {
+    json["entries"].push_back({{"label", entry.label}, {"number", entry.number}});
+    if (!entry.of.empty()) json["entries"].back()["of"] = entry.of;
   }
   return json;
 }
@@ -107,7 +127,8 @@ uint64_t WeightCount(const AttentionRecord& record) {
 }
 
 OrderedJson RecordJson(const AttentionRecord& record) {
-  const bool half = WeightCount(record) * sizeof(float) > kMostExactBytes;
+  const uint64_t exact = record.sounds.empty() ? kMostExactBytes : kMostExactSoundBytes;
+  const bool half = WeightCount(record) * sizeof(float) > exact;
   OrderedJson json = {{"fovea_attention", 1},
                       {"title", record.title},
                       {"model", {{"name", record.model}, {"architecture", record.architecture}, {"task", record.task}}},
@@ -125,6 +146,9 @@ OrderedJson RecordJson(const AttentionRecord& record) {
   for (const RecordSound& sound : record.sounds) {
     sounds.push_back({{"seconds", sound.seconds}, {"rate", sound.rate}, {"peaks", Base64Of(sound.peaks)}});
     if (!sound.notes.empty()) sounds.back()["notes"] = sound.notes;
+    if (sound.bands == 0) continue;
+    sounds.back()["bands"] = sound.bands;
+    sounds.back()["spectrogram"] = Base64(sound.spectrogram.data(), sound.spectrogram.size());
   }
   OrderedJson& spaces = json["spaces"] = OrderedJson::array();
   for (const RecordSpace& space : record.spaces) spaces.push_back(SpaceJson(space));
@@ -137,6 +161,14 @@ OrderedJson RecordJson(const AttentionRecord& record) {
         {"target_space", generation.target_space},
         {"first", generation.first.size() == 1 ? OrderedJson(generation.first[0]) : OrderedJson(generation.first)},
         {"shift", generation.shift ? 1 : 0}};
+  }
+  for (const RecordAnswer& answer : record.answers) json["answers"].push_back(AnswerJson(answer));
+  for (const RecordReading& reading : record.reads) {
+    OrderedJson& entry = json["reads"].emplace_back();
+    entry = {{"text", reading.text}, {"tokens", reading.tokens}, {"of_tokens", reading.of_tokens}};
+    if (reading.of_sentences == 0) continue;
+    entry["sentences"] = reading.sentences;
+    entry["of_sentences"] = reading.of_sentences;
   }
   if (!record.notes.empty()) json["notes"] = record.notes;
   if (!record.explain.empty()) json["explain"] = record.explain;

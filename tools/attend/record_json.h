@@ -11,6 +11,7 @@ namespace fovea::tools {
 
 // Weights are written as f32 up to this total size, beyond it as f16.
 inline constexpr uint64_t kMostExactBytes = 8u << 20;
+inline constexpr uint64_t kMostExactSoundBytes = 3'300'000;
 
 uint64_t WeightCount(const AttentionRecord& record);
 

@@ -71,7 +71,37 @@ RecordSound SoundFrom(const JsonView& json) {
   if (peaks.size() % 8 != 0) Fail("{} must be pairs of numbers", json["peaks"].name());
   sound.peaks.resize(peaks.size() / 4);
   if (!peaks.empty()) memcpy(sound.peaks.data(), peaks.data(), peaks.size());
+  if (json["bands"].IsNull()) return sound;
+  sound.bands = Whole(json["bands"], kMostSize);
+  sound.spectrogram = Bytes(json["spectrogram"]);
+  if (sound.bands == 0 || sound.spectrogram.size() % sound.bands != 0) {
+    Fail("{} must have {} levels for each interval", json["spectrogram"].name(), sound.bands);
+  }
   return sound;
+}
+
+RecordAnswer AnswerFrom(const JsonView& json) {
+  RecordAnswer answer;
+  answer.kind = json["kind"].Text();
+  if (!json["width"].IsNull()) answer.width = Whole(json["width"], UINT32_MAX);
+  const JsonView entries = json["entries"];
+  const size_t count = entries.List().size();
+  for (size_t i = 0; i < count; ++i) {
+    const JsonView entry = entries.At(i);
+    answer.entries.push_back({entry["label"].Bytes(), entry["of"].Bytes(""), entry["number"].Real({-1e30, 1e30})});
+  }
+  return answer;
+}
+
+RecordReading ReadingFrom(const JsonView& json, size_t texts) {
+  RecordReading reading;
+  reading.text = Whole(json["text"], static_cast<int64_t>(texts) - 1);
+  reading.tokens = Whole(json["tokens"], UINT32_MAX);
+  reading.of_tokens = Whole(json["of_tokens"], UINT32_MAX);
+  if (json["of_sentences"].IsNull()) return reading;
+  reading.sentences = Whole(json["sentences"], UINT32_MAX);
+  reading.of_sentences = Whole(json["of_sentences"], UINT32_MAX);
+  return reading;
 }
 
 RecordSpace SpaceFrom(const JsonView& json, const AttentionRecord& record) {
@@ -176,6 +206,10 @@ AttentionRecord RecordFromJson(const JsonView& json) {
   for (size_t i = 0; i < count("sounds"); ++i) record.sounds.push_back(SoundFrom(json["sounds"].At(i)));
   for (size_t i = 0; i < count("spaces"); ++i) record.spaces.push_back(SpaceFrom(json["spaces"].At(i), record));
   if (!json["generation"].IsNull()) record.generation = GenerationFrom(json["generation"], record);
+  for (size_t i = 0; i < count("answers"); ++i) record.answers.push_back(AnswerFrom(json["answers"].At(i)));
+  for (size_t i = 0; i < count("reads"); ++i) {
+    record.reads.push_back(ReadingFrom(json["reads"].At(i), record.texts.size()));
+  }
   record.notes = Strings(json["notes"], count("notes"));
   record.explain = Strings(json["explain"], count("explain"));
   return record;

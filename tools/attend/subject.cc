@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "tools/attend/shown_picture.h"
+#include "tools/attend/spectrogram.h"
 #include "tools/attend/steps.h"
+#include "tools/attend/vectors.h"
 #include "tools/base/fail.h"
 #include "tools/image/png.h"
 #include "tools/tensors/golden_cases.h"
@@ -53,6 +55,13 @@ void NameIds(const Model& model, const Batch& batch, Subject* subject) {
 }  // namespace
 
 void NoteCuts(const std::vector<Tokens>& texts, AttentionRecord* record) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const Tokens& tokens = texts[i];
+    RecordReading reading = {static_cast<uint32_t>(i), tokens.ids.size(), tokens.ids.size() + tokens.dropped, 0, 0};
+    reading.sentences = tokens.sentences.size();
+    if (reading.sentences != 0) reading.of_sentences = reading.sentences + tokens.dropped_sentences;
+    record->reads.push_back(reading);
+  }
   const Truncations cuts(texts);
   if (cuts.any()) record->notes.push_back(cuts.Line());
 }
@@ -68,6 +77,7 @@ Subject TextSubject(const Model& model, const AttendRequest& request) {
   subject.batch = BatchFromTokens(model, subject.program, tokens);
   subject.record.texts = request.texts;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.texts, tokens);
+  subject.tokens = std::move(tokens);
   return subject;
 }
 
@@ -79,6 +89,7 @@ Subject PairSubject(const Model& model, const AttendRequest& request) {
   subject.batch = BatchFromTokens(model, subject.program, {tokens});
   subject.record.texts = request.pair;
   subject.rows.SetTexts(TokenSpace(model, subject.program), request.pair, {tokens});
+  subject.tokens = {tokens};
   return subject;
 }
 
@@ -119,6 +130,7 @@ void AddSounds(const Model& model, const SoundInput& input, const std::vector<So
       const auto [low, high] = std::minmax_element(at(i), at(i + 1));
       shown.peaks.insert(shown.peaks.end(), {*low, *high});
     }
+    AddSpectrogram(sound, &shown);
     subject->record.sounds.push_back(std::move(shown));
   }
   subject->rows.SetSounds(input, sounds);
@@ -168,8 +180,9 @@ std::optional<Session> RunTapped(const Model& model, const AttendRequest& reques
   session_request.workers = request.workers;
   session_request.keep = subject->rows.keep();
   session_request.limits = ExactLimits(model, subject->batch);
-  const TapPlan plan =
-      PlanTaps(model, request.taps, session_request, CountPairs(model, subject->batch, session_request));
+  TapChoice choice = request.taps;
+  if (!subject->record.sounds.empty()) choice.most_bytes = kMostSoundBytes;
+  const TapPlan plan = PlanTaps(model, choice, session_request, CountPairs(model, subject->batch, session_request));
   subject->record.tap_bytes = plan.tap_bytes;
   subject->record.session_bytes = plan.session_bytes;
   if (only_bytes) return std::nullopt;
@@ -178,6 +191,7 @@ std::optional<Session> RunTapped(const Model& model, const AttendRequest& reques
   std::optional<Session> session = SessionFor(model, subject->batch, session_request);
   session->Run();
   AddSteps(model, *session, plan, &subject->rows, &subject->record);
+  if (request.vectors) AddVectors(model, subject->batch, session_request, plan, &subject->record);
   return session;
 }
 

@@ -17,7 +17,8 @@ struct Subject {
   uint32_t program;
   Batch batch;
   Rows rows;
-  AttentionRecord record;  // texts, images and sounds so far
+  AttentionRecord record;      // texts, images and sounds so far
+  std::vector<Tokens> tokens;  // texts or a pair that a program reads by itself
 };
 
 // Notes in the record which texts were truncated.

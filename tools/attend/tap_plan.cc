@@ -97,6 +97,7 @@ class Shrinking {
 
   void Run(const TapChoice& choice) {
     std::vector<fovea_tap>& taps = plan_.taps;
+    most_bytes_ = choice.most_bytes;
     if (choice.form != FormChoice::kAuto || !TooMuch()) return;
     ForAll(taps, [](fovea_tap& tap) { tap.form = FOVEA_TAP_SPARSE; });
     pairs_ = count_pairs_();
@@ -119,7 +120,7 @@ class Shrinking {
           tap.rows = FOVEA_TAP_ROWS_STRIDE;
           tap.stride = static_cast<uint32_t>(std::min<uint64_t>(stride, UINT32_MAX));
         });
-        notes.push_back(fmt::format("every {}th row", stride));
+        notes.push_back(fmt::format("one row of {}", stride));
       }
     }
     if (!notes.empty()) plan_.note = fmt::format("reduced to limit the size: {}", fmt::join(notes, ", "));
@@ -128,7 +129,9 @@ class Shrinking {
  private:
   static uint64_t Times(uint64_t bytes, uint64_t most) { return (bytes + most - 1) / most; }
   uint64_t Added() { return measured_.Added(plan_.taps); }
-  uint64_t Most() const { return plan_.taps[0].form == FOVEA_TAP_SPARSE ? kMostSparseBytes : kMostPageBytes; }
+  uint64_t Most() const {
+    return std::min(most_bytes_, plan_.taps[0].form == FOVEA_TAP_SPARSE ? kMostSparseBytes : kMostPageBytes);
+  }
   bool TooMuch() { return PageBytes() > Most() || Added() > kMostTapBytes; }
 
   // At two bytes per weight.
@@ -150,6 +153,7 @@ class Shrinking {
   Measured& measured_;
   TapPlan& plan_;
   std::vector<uint64_t> pairs_;
+  uint64_t most_bytes_ = UINT64_MAX;
 };
 
 }  // namespace

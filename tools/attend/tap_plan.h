@@ -16,6 +16,7 @@ namespace fovea::tools {
 // keys: of them at most 10 MB.
 inline constexpr uint64_t kMostPageBytes = 24u << 20;
 inline constexpr uint64_t kMostSparseBytes = 7'000'000;
+inline constexpr uint64_t kMostSoundBytes = 3'300'000;  // weights of a sound: its page stays below 5 MB
 inline constexpr uint64_t kMostTapBytes = 1u << 30;
 
 enum class FormChoice { kAuto, kDense, kSparse, kPattern };
@@ -26,6 +27,7 @@ struct TapChoice {
   uint32_t stride = 0, offset = 0;      // for FOVEA_TAP_ROWS_STRIDE
   uint32_t reduce = FOVEA_REDUCE_NONE;  // FOVEA_REDUCE_*
   bool scores = false;
+  uint64_t most_bytes = UINT64_MAX;  // lowers the limits on a page's weights
   FormChoice form = FormChoice::kAuto;
 };
 

@@ -17,6 +17,9 @@ std::string NumberText(double number) { return fmt::format("{:.9g}", number); }
 std::string NameOf(const RecordSpace& space, uint32_t row) {
   const std::vector<std::string>& labels = space.rows.labels;
   if (row < labels.size() && !labels[row].empty()) return labels[row];
+  if (row < space.rows.times.size() && space.rows.times[row]) {
+    return fmt::format("{:.2f} s", space.rows.times[row]->begin);
+  }
   return std::to_string(row);
 }
 

@@ -39,7 +39,7 @@ const RecordStep& ChosenStep(const AttentionRecord& record, const ViewChoice& ch
 int ChosenHead(const RecordStep& step, int head);
 // Index of a row among the kept rows of a step.
 size_t ChosenRow(const RecordStep& step, int row);
-// The label of a row, or its number.
+// The label of a row, or its time, or its number.
 std::string NameOf(const RecordSpace& space, uint32_t row);
 
 // views_grid.cc

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/attend/pixels.h"
 #include "tools/attend/views.h"
 #include "tools/base/fail.h"
 
@@ -10,7 +11,6 @@ namespace fovea::tools {
 namespace {
 
 constexpr size_t kMostCells = 250000;  // most cells of a view: more than any screen has
-constexpr double kLetter = 6.6;
 
 // Kept query rows that attend to one segment of keys, and that segment.
 struct Block {
@@ -37,11 +37,15 @@ Block BlockOf(const AttentionRecord& record, const RecordStep& step, int row) {
   return block;
 }
 
+// Cut to a width of 24 columns.
 std::string Shown(const std::string& name) {
-  if (name.size() <= 24) return name;
-  size_t at = 24;
-  while (at > 0 && (static_cast<uint8_t>(name[at]) & 0xc0) == 0x80) --at;
-  return name.substr(0, at) + "..";
+  if (Drawing::TextWidth(name) <= 24 * kColumn) return name;
+  size_t at = name.size();
+  while (at > 0 && Drawing::TextWidth(name.substr(0, at)) > 21 * kColumn) {
+    do --at;
+    while (at > 0 && (static_cast<uint8_t>(name[at]) & 0xc0) == 0x80);
+  }
+  return name.substr(0, at) + "...";
 }
 
 std::string RowName(const AttentionRecord& record, const RecordStep& step, size_t row, bool writes) {
@@ -67,13 +71,13 @@ void DrawMap(const AttentionRecord& record, const RecordStep& step, const ViewCh
   const Block block = BlockOf(record, step, choice.row);
   const RecordSpace& keys = record.spaces[step.key_space];
   std::vector<std::vector<KeyWeight>> lines;
-  double left = 40, top = 40;
+  double left = 64, top = 40;
   for (const size_t row : block.rows) {
     lines.push_back(RowOf(record, step, row, head));
-    left = std::max(left, 24 + kLetter * static_cast<double>(Shown(RowName(record, step, row, alignment)).size()));
+    left = std::max(left, 24 + Drawing::TextWidth(Shown(RowName(record, step, row, alignment))));
   }
   for (uint32_t key = block.begin; key < block.end; ++key) {
-    top = std::max(top, 16 + kLetter * static_cast<double>(Shown(NameOf(keys, key)).size()));
+    top = std::max(top, 16 + Drawing::TextWidth(Shown(NameOf(keys, key))));
   }
   const double cell = block.end - block.begin > 200 || block.rows.size() > 200 ? 4 : 14;
   const NumberScale scale(step, lines);

@@ -307,6 +307,8 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
     Fail("{}: attention is recorded step by step, which does not support beam search; give --beams 1", model.name());
   if (request.taps.rows != FOVEA_TAP_ROWS_ALL)
     Fail("{}: attention is recorded step by step, which keeps all rows; leave out --rows", model.name());
+  if (request.vectors)
+    Fail("{}: attention is recorded step by step, which keeps no queries and keys; leave out --vectors", model.name());
   SessionRequest decode = DecodeRequest(model, encode, source.prompts.size(), 1, generation);
   TapChoice choice = request.taps;
   if (choice.form != FormChoice::kAuto && choice.form != FormChoice::kDense) {

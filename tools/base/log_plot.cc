@@ -11,8 +11,11 @@ namespace fovea::tools {
 namespace {
 
 constexpr double kLeft = 80, kTop = 50, kWidth = 620, kHeight = 460, kLegend = 250;
-const char* const kColours[] = {"#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948",
-                                "#b07aa1", "#ff9da7", "#9c755f", "#79706e", "#1b1b1b"};
+// Distinct for all common kinds of color blindness, at least 3 to 1 on white; further curves have the same colors with
+// dashes. As on the page of fovea attend.
+const char* const kColours[] = {"#0072b2", "#d55e00", "#009e73", "#b3508f", "#8a6d00", "#3d8fc9", "#5b4bb0", "#6b6b6b"};
+const char* const kDashes[] = {"", " stroke-dasharray=\"6 4\"", " stroke-dasharray=\"2 3\"",
+                               " stroke-dasharray=\"10 3 2 3\""};
 
 // An axis from one whole power of `base` to another that spans all numbers.
 struct Axis {
@@ -68,16 +71,16 @@ std::string LogPlot(const std::string& title, const std::string& x_label, const 
   svg += Text(kLeft + kWidth / 2, bottom + 42, "middle", x_label);
   svg += Text(kLeft, kTop - 6, "end", y_label);
   for (size_t i = 0; i < curves.size(); ++i) {
-    const char* colour = kColours[i % std::size(kColours)];
+    const std::string stroke = fmt::format("stroke=\"{}\" stroke-width=\"2\"{}", kColours[i % std::size(kColours)],
+                                           kDashes[i / std::size(kColours) % std::size(kDashes)]);
     std::string points;
     for (const auto& [at, value] : curves[i].points) {
       points += fmt::format("{:.1f},{:.1f} ", kLeft + kWidth * x.Part(at), bottom - kHeight * y.Part(value));
     }
-    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, colour);
+    svg += fmt::format("<polyline points=\"{}\" fill=\"none\" {}/>\n", points, stroke);
     const double line = kTop + 10 + 20 * static_cast<double>(i), left = kLeft + kWidth + 15;
-    svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"4\" fill=\"{}\"/>\n", left, line - 4,
-                       colour);
-    svg += Text(left + 22, line + 2, "start", curves[i].label);
+    svg += fmt::format("<path d=\"M{:.1f} {:.1f}h30\" {}/>\n", left, line - 2, stroke);
+    svg += Text(left + 38, line + 2, "start", curves[i].label);
   }
   return svg + "</svg>\n";
 }

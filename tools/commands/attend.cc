@@ -78,6 +78,10 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
     return ReadTapsFile(arguments.from);
   }
   if (arguments.model.path.empty()) Fail("no input; give a BLOB, or --from");
+  const bool files = !(arguments.tensors_file.empty() && arguments.svg_file.empty() && arguments.png_file.empty());
+  if (arguments.request.vectors && arguments.page.empty() && arguments.json_file.empty() && files) {
+    Fail("--vectors is for the page and for --json; give -o or --json, or leave out --vectors");
+  }
   CheckGiven(arguments);
   const Model model = arguments.model.Open();
   AttendRequest request = RequestOf(arguments, model);
@@ -88,6 +92,18 @@ AttentionRecord RecordOf(const Arguments& arguments, Console* console) {
     console->out << std::flush;
   };
   return Attend(model, request, arguments.bytes);
+}
+
+std::string PngOf(const Drawing& drawing, Console* console) {
+  const Fonts fonts;
+  uint64_t boxes = 0;
+  std::string png = drawing.Png(fonts, &boxes);
+  if (boxes != 0) {
+    console->err << fmt::format(
+        "fovea: {} characters are drawn as boxes: no font of this machine has them; install one, or use --svg\n",
+        boxes);
+  }
+  return png;
 }
 
 // Makes all files before it writes the first.
@@ -116,7 +132,7 @@ void Run(const Arguments& arguments, Console* console) {
   if (views) {
     const Drawing drawing = DrawView(record, arguments.view);
     if (!arguments.svg_file.empty()) files.emplace_back(arguments.svg_file, drawing.Svg());
-    if (!arguments.png_file.empty()) files.emplace_back(arguments.png_file, drawing.Png());
+    if (!arguments.png_file.empty()) files.emplace_back(arguments.png_file, PngOf(drawing, console));
   }
   if (page) files.emplace_back(arguments.page.empty() ? "attention.html" : arguments.page, PageOf(text));
   for (const auto& [path, bytes] : files) {
@@ -178,6 +194,8 @@ void AddChoices(Command command, Arguments* arguments) {
                            "Reduce the heads to one: none, mean or max")
       .ShowDefault();
   attention.AddFlag("--scores", &taps->scores, "Keep scores before the softmax instead of attention weights");
+  attention.AddFlag("--vectors", &arguments->request.vectors,
+                    "Also keep queries and keys, which the page multiplies for a pair of tokens");
   const Option sparse = attention.AddFlag("--sparse", &arguments->sparse, "Keep only the keys that a row attends to");
   attention.AddFlag("--pattern", &arguments->pattern, "Keep which keys a row attends to, without weights")
       .Excludes(sparse);

@@ -20,10 +20,10 @@ constexpr char kHead[] = R"(<!DOCTYPE html>
 <title>fovea eval</title>
 <style>
 :root { color-scheme: light dark; --text: #1c2330; --soft: #5b6575; --page: #fbfbfc; --line: #d9dde4;
-  --right: 31, 122, 85; --wrong: 190, 66, 40; }
+  --right: 0, 114, 178; --wrong: 213, 94, 0; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e4e8ef; --soft: #9aa5b6; --page: #14181f; --line: #2f3744; --right: 74, 190, 138;
-    --wrong: 232, 112, 84; }
+  :root { --text: #e4e8ef; --soft: #9aa5b6; --page: #14181f; --line: #2f3744; --right: 86, 180, 233;
+    --wrong: 240, 138, 60; }
 }
 body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, sans-serif; }
@@ -34,7 +34,8 @@ th { color: var(--soft); font-weight: 500; } th:first-child { text-align: left; 
 .scroll { overflow-x: auto; }
 .confusion td { min-width: 1.6rem; padding: .15rem .35rem; text-align: center; border: 1px solid var(--line); }
 .confusion thead th { writing-mode: vertical-rl; transform: rotate(180deg); text-align: left; padding: .35rem .15rem; }
-.right { background: rgba(var(--right), var(--share)); } .wrong { background: rgba(var(--wrong), var(--share)); }
+.right { background: rgba(var(--right), calc(var(--share) * .55)); }
+.wrong { background: rgba(var(--wrong), calc(var(--share) * .55)); }
 .bar { display: inline-block; height: .6rem; background: rgba(var(--right), .7); vertical-align: middle; }
 .bars { text-align: left; width: 8rem; }
 p, pre { color: var(--soft); }

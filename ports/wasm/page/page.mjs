@@ -1,7 +1,7 @@
-// Classifies typed text, and marks the words that decided.
+// Runs a model on typed text: classes with the words that decided, a text that continues it, or the nearest line.
 import { Model } from "./fovea/fovea.mjs";
 
-const CLASSES = 5, REASONS = 3;
+const CLASSES = 5, REASONS = 3, WRITTEN = 60;
 const element = (id) => document.getElementById(id);
 const field = element("text"), status = element("status"), result = element("result");
 
@@ -22,7 +22,7 @@ const most = (list, key) => [...list].sort((a, b) => b[key] - a[key]).slice(0, R
 
 function showClasses(classes) {
   element("classes").replaceChildren(...classes.map(({ label, probability }) => {
-    const bar = made("span", [], probability), name = made("span", label);
+    const bar = made("span", [], Math.max(0, probability)), name = made("span", label);
     bar.className = "bar";
     name.className = "label";
     return made("li", [name, number(probability, 4), bar]);
@@ -51,21 +51,77 @@ function showReasons(sentences) {
   }));
 }
 
+/** The cosine of two embeddings. */
+function cosine(a, b) {
+  let product = 0, ofA = 0, ofB = 0;
+  a.forEach((value, i) => { product += value * b[i]; ofA += value * value; ofB += b[i] * b[i]; });
+  return product / Math.sqrt(ofA * ofB || 1);
+}
+
+// The ways to run a model on a text: the title of the list, and the work, which returns a summary and a note.
+const TASKS = {
+  classes: { title: "Classes", run(model, text) {
+    const { classes, sentences, words, droppedSentences } = model.explain(text, { top: CLASSES });
+    showClasses(classes);
+    const parts = sentences ?? [{ share: 1, text, words: words ?? [] }];
+    showText(text, parts.map((part) => ({ ...part, words: part.words ?? [] })));
+    showReasons(sentences || words ? parts.map((part) => ({ share: 1, ...part, words: part.words ?? [] })) : []);
+    element("shown-part").hidden = !sentences && !words;
+    const cut = droppedSentences > 0 ? ` The last ${droppedSentences} sentences were left out.` : "";
+    return [classes[0].label, cut];
+  } },
+  writes: { title: "", run(model, text) {
+    const generation = model.generate(text, { maxTokens: WRITTEN });
+    try {
+      for (const token of generation) void token;
+      element("written").textContent = generation.text;
+    } finally {
+      generation.close();
+    }
+    return [`${generation.tokens.length} tokens`, ""];
+  } },
+  embeds: { title: "Most similar lines", run(model, text) {
+    const [first, ...lines] = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    const [of, ...others] = model.embed([first, ...lines]);
+    const found = lines.map((label, i) => ({ label, probability: cosine(of, others[i]) }));
+    showClasses(found.sort((a, b) => b.probability - a.probability).slice(0, CLASSES));
+    return [`${of.length} numbers`, lines.length > 0 ? ` The first line is compared with ${lines.length} below it.` :
+      " Type further lines to compare the first one with."];
+  } },
+};
+
+function taskOf(model) {
+  const has = (name) => model.programs.some((program) => program.name === name);
+  if (has(model.metadata["generate.decode"] ?? "decode")) return TASKS.writes;
+  const { values } = model.program();
+  return values.some(({ name, role }) => name === "logits" && role === "output") ||
+    model.metadata["alias.logits"] ? TASKS.classes : TASKS.embeds;
+}
+
 function show(model) {
-  const text = field.value;
+  const text = field.value, task = taskOf(model);
   result.hidden = text.trim() === "";
   if (result.hidden) {
-    status.textContent = "Type a description, or take an example.";
+    status.textContent = element("examples").hidden ? "Type a text." : "Type a description, or take an example.";
     return;
   }
+  element("classes-part").hidden = task === TASKS.writes;
+  element("written-part").hidden = task !== TASKS.writes;
+  element("shown-part").hidden = task !== TASKS.classes;
   const began = performance.now();
-  const { classes, sentences, droppedSentences } = model.explain(text, { top: CLASSES });
+  const [said, note] = task.run(model, text);
   const time = performance.now() - began;
-  showClasses(classes);
-  showText(text, sentences);
-  showReasons(sentences);
-  const cut = droppedSentences > 0 ? ` The last ${droppedSentences} sentences were left out.` : "";
-  status.textContent = `${classes[0].label}, computed in ${time.toFixed(1)} ms.${cut}`;
+  status.textContent = `${said}, computed in ${time.toFixed(1)} ms.${note}`;
+}
+
+/** Texts around the field, for a blob that is not the one of the page. */
+function introduce(model, name) {
+  const task = taskOf(model);
+  element("title").textContent = model.metadata.name ?? name;
+  element("intro").textContent = `The model ${name} runs in this page. Nothing leaves it.`;
+  element("label").textContent = task === TASKS.embeds ? "Text, and further lines to compare it with" : "Text";
+  element("classes-title").textContent = task.title;
+  element("examples").hidden = true;
 }
 
 function fail(error) {
@@ -85,7 +141,10 @@ function attempt(work) {
 
 try {
   const workers = Math.min(4, navigator.hardwareConcurrency);  // if the server isolates the page; else one
-  const model = await Model.open("model.fovea", { workers });
+  let model = await Model.open("model.fovea", { workers });
+  // The page's own texts are for the model of sections of packages; any other blob introduces itself.
+  const own = model.programs.length > 0 && model.metadata["explain.sentences"] !== undefined;
+  if (!own) introduce(model, "model.fovea");
   status.dataset.workers = model.workers;
   let waiting = false;
   const changed = () => {  // once for all typing until the page is drawn
@@ -96,6 +155,19 @@ try {
       attempt(() => show(model));
     });
   };
+  element("blob").addEventListener("change", async ({ target }) => {
+    const [file] = target.files;
+    if (!file) return;
+    try {
+      const other = await Model.open(file, { workers });
+      model.close();
+      model = other;
+      introduce(model, file.name);
+      attempt(() => show(model));
+    } catch (error) {
+      fail(error);  // the former model stays
+    }
+  });
   field.addEventListener("input", changed);
   element("examples").addEventListener("click", ({ target }) => {
     if (!(target instanceof HTMLButtonElement)) return;

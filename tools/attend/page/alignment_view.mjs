@@ -2,7 +2,7 @@
 import { made, plural, visible } from "./elements.mjs";
 import { Legend, rangeOf } from "./legend.mjs";
 import { MatrixMap } from "./matrix_map.mjs";
-import { ends, matrixSource } from "./matrix_source.mjs";
+import { ends, limitsOf, matrixSource } from "./matrix_source.mjs";
 import { SoundStrip } from "./sound_strip.mjs";
 import { Tokens } from "./tokens.mjs";
 
@@ -34,7 +34,7 @@ function settle({ record, step, query, chosen, space, row }) {
 export const alignmentView = {
   id: "alignment",
   name: "Alignment",
-  uses: ["head", "segment"],
+  uses: ["head", "segment", "threshold", "special"],
   steps: stepsOf,
   settle,
   make: (context) => new AlignmentView(context),
@@ -49,6 +49,7 @@ class AlignmentView {
       oninput: () => this.#go(Number(this.slider.value)) });
     this.count = made("span", { className: "soft", role: "status" });
     this.legend = new Legend();
+    this.mapLegend = new Legend();
     this.sourceBox = made("div");
     this.targetBox = made("div");
     this.map = new MatrixMap({ label: "Map of the alignment: what was written down, what was looked at across",
@@ -59,7 +60,7 @@ class AlignmentView {
         button("▶", "Step on", () => this.#go(this.at + 1)),
       this.slider, this.count),
     made("h3", {}, "Looked at"), this.sourceBox, this.legend.element, made("h3", {}, "Written"), this.targetBox,
-    made("h3", {}, "All steps"), this.map.element);
+    made("h3", {}, "All steps"), this.mapLegend.element, this.map.element);
   }
 
   get shift() {
@@ -126,8 +127,14 @@ class AlignmentView {
     const row = this.lines.includes(query) && !onKey ? query : this.lines[0];
     this.at = this.lines.indexOf(row);
     const index = step.indexOf(row), line = row === undefined ? { first: 0, values: [] } : step.values(index, head);
-    const range = rangeOf(line.values, step.scores);
-    this.source.shade(colours, (key) => line.values[key - line.first] ?? NaN, range);
+    const seen = (key) => {
+      const value = line.values[key - line.first] ?? NaN;
+      return value < selection.least || selection.hides(step.keys, key) ? NaN : value;
+    };
+    const range = rangeOf(Array.from(line.values, (_, i) => seen(line.first + i)), step.scores);
+    this.source.shade(colours, seen, range);
+    this.sourceBox.classList.toggle("so-far", step.self);
+    this.source.hide?.((key) => selection.hides(step.keys, key) || (step.causal && step.self && key > row));
     this.source.mark?.(onKey ? selection.row : null);
     this.legend.update(colours, range.least, range.most,
       row === undefined ? "" : `weight while “${visible(this.#written(row))}” was written`);
@@ -143,14 +150,18 @@ class AlignmentView {
     Object.assign(this.slider, { max: Math.max(0, this.lines.length - 1), value: Math.max(0, this.at) });
     this.slider.setAttribute("aria-valuetext", row === undefined ? "" : visible(this.#written(row)));
     this.count.textContent = `step ${this.at + 1} of ${this.lines.length}`;
-    this.map.show(this.#mapSource(step, query, head), colours, { row: onKey ? null : this.at,
+    const source = this.#mapSource(step, query, head);
+    this.mapLegend.update(colours, source.least, source.most, "weight", source.greatest);
+    this.map.show(source, colours, { row: onKey ? null : this.at,
       key: onKey ? selection.row - line.first : null });
   }
 
   // The map's rows for the steps, named by the generated text.
   #mapSource(step, query, head) {
-    const source = matrixSource(step, query, head), at = this.lines.map((row) => source.rowIndex(row));
-    const shown = { ...source, id: `${source.id} ${at[0]}`, rows: this.lines.length, line: (i) => source.line(at[i]),
+    const source = matrixSource(step, query, head, limitsOf(this.selection));
+    const at = this.lines.map((row) => source.rowIndex(row));
+    const shown = { ...source, rowTitle: "written", id: `${source.id} ${at[0]}`,
+      rows: this.lines.length, line: (i) => source.line(at[i]),
       rowNumber: (i) => this.lines[i], rowName: (i) => this.#written(this.lines[i]) };
     return { ...shown, ...ends(shown, step.scores) };
   }

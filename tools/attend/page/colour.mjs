@@ -47,7 +47,7 @@ export class Colours {
     this.dark = dark;
     this.scale = scaleOf(dark);
     this.css = this.scale.map((rgb) => `rgb(${rgb.join(" ")})`);
-    this.ink = this.scale.map((rgb) => (luminance(rgb) > 0.18 ? "#101418" : "#ffffff"));
+    this.ink = this.scale.map((rgb) => (luminance(rgb) > 0.179 ? "#000000" : "#ffffff"));
     // The scale as pixels of a picture.
     this.pixels = new Uint32Array(this.scale.map(([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r));
   }

@@ -1,5 +1,6 @@
 // The choices of every view: step, head, segment, side.
 import { made, shortText } from "./elements.mjs";
+import { THRESHOLDS } from "./selection.mjs";
 
 function select(label, onchange) {
   const list = made("select", { onchange: () => onchange(list.value) });
@@ -20,6 +21,7 @@ function fill(control, entries, value, least = 2) {
 
 export function headName(head, step) {
   if (step.reduced) return `${step.reduced === "max" ? "greatest" : step.reduced} of all heads`;
+  if (Array.isArray(head)) return `mean of heads ${head.join(", ")}`;
   if (head === "mean") return step.heads.length > 1 ? `mean of ${step.heads.length}` : `head ${step.heads[0]}`;
   return `head ${head}`;
 }
@@ -49,16 +51,23 @@ export class Controls {
       title: "Attention rollout, Abnar and Zuidema 2020: the layers' mean weights, each with half of its input kept, " +
         "multiplied." },
     this.rollout, made("span", {}, "Rollout over layers (an estimate)"));
+    this.threshold = select("Hide below", (least) => selection.change({ threshold: Number(least) }));
+    this.plain = made("input", { type: "checkbox", id: "plain",
+      onchange: () => selection.change({ plain: this.plain.checked }) });
+    this.plainLabel = made("label", { className: "control check",
+      title: "Special tokens are added by the tokenizer, such as [CLS], [SEP] and <s>; they are not in the text." },
+    this.plain, made("span", {}, "Hide special tokens"));
     this.element = made("div", { className: "controls", role: "group", "aria-label": "Choice" }, this.step.element,
-      this.head.element, this.segment.element, this.side, this.rolloutLabel);
+      this.head.element, this.segment.element, this.side, this.rolloutLabel, this.threshold.element, this.plainLabel);
   }
 
   /** `view.uses`: which of head, segment, side, rollout its view looks at. */
   update(view, steps) {
     const { selection } = this, { step, head, query } = selection;
     const names = steps.map(stepName), alike = new Set(names).size < names.length;
-    fill(this.step, steps.map((each, i) => [each.index,
-      alike ? `${names[i]} · ${shortText(each.name, 40)}` : names[i]]), step.index);
+    const entries = steps.map((each, i) => [each.index,
+      alike ? `${names[i]} · ${shortText(each.name, 40)}` : names[i]]);
+    fill(this.step, view.starts ? entries : entries.reverse(), step.index);
     const heads = step.heads.map((each) => [each, `${each}`]);
     fill(this.head, step.heads.length > 1 ? [["mean", headName("mean", step)], ...heads] : heads, head);
     const uses = view.uses ?? [];
@@ -73,6 +82,10 @@ export class Controls {
     }
     this.rolloutLabel.hidden = !uses.includes("rollout") || !step.self || !step.hasWeights || step.scores;
     this.rollout.checked = selection.rollout;
+    fill(this.threshold, THRESHOLDS.map((least) => [least, least === 0 ? "nothing" : `${least}`]), selection.threshold);
+    if (!uses.includes("threshold") || step.scores || !step.hasWeights) this.threshold.element.hidden = true;
+    this.plainLabel.hidden = !uses.includes("special") || !(step.queries.hasSpecial || step.keys.hasSpecial);
+    this.plain.checked = selection.plain;
   }
 
   #segments() {

@@ -3,7 +3,7 @@ import { headName } from "./controls.mjs";
 import { made, plural, shortText, visible, weightText } from "./elements.mjs";
 import { levelsOf, sharesOf } from "./hierarchy.mjs";
 import { Legend } from "./legend.mjs";
-import { Tokens } from "./tokens.mjs";
+import { Tokens, unread } from "./tokens.mjs";
 
 const OPEN = 3;  // rows of a level that are open at the start
 
@@ -12,6 +12,7 @@ export const documentView = {
   name: "Document",
   uses: ["head"],
   steps: (record) => levelsOf(record).flatMap(({ deciding, hops }) => [...new Set([deciding, ...hops])]),
+  starts: (steps) => steps[0],
   make: (context) => new DocumentView(context),
 };
 
@@ -63,7 +64,7 @@ class DocumentView {
     if (at === place[1]) return null;
     const text = [...parts, top.texts[place[0]].slice(at, place[2])].map((part) => part.trim())
       .filter(Boolean).join(" … ");
-    return text ? made("p", { className: "unread" }, `Not read by the model: ${text}`) : null;
+    return text ? unread(`Not read by the model: ${text}`, "p") : null;
   }
 
   #key() {

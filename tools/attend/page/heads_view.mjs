@@ -3,16 +3,17 @@ import { headName } from "./controls.mjs";
 import { made, setRoving } from "./elements.mjs";
 import { Legend } from "./legend.mjs";
 import { MatrixMap } from "./matrix_map.mjs";
-import { matrixSource } from "./matrix_source.mjs";
+import { limitsOf, matrixSource } from "./matrix_source.mjs";
 import { matchingRow } from "./spaces.mjs";
 import { KINDS, KIND_RULES, headStatistics } from "./statistics.mjs";
 
 const THUMB = 64;
+const MANY = 36;  // heads above which all are shown as small maps
 
 export const headsView = {
   id: "heads",
   name: "Heads",
-  uses: ["head", "segment"],
+  uses: ["head", "segment", "threshold", "special"],
   steps: ({ steps }) => steps.filter(({ hasWeights, pools }) => hasWeights && !pools),
   make: (context) => new HeadsView(context),
 };
@@ -28,7 +29,8 @@ class HeadsView {
     this.title = made("h3");
     this.map = new MatrixMap({ label:
       "Map of the chosen head: rows look, columns are looked at. Plus and minus zoom, arrow keys pan or " +
-      "choose, with Shift they always choose.", tooltip, height: 0.75, onchoose: (row) => this.#choose(row) });
+      "choose, with Shift they always choose.", tooltip, height: 0.75,
+      onchoose: (row, key) => this.#choose(row, key) });
     this.numbers = made("p", { className: "soft numbers" });
     this.element = made("div", { className: "heads-view" },
       made("section", {}, made("label", { className: "control" }, made("span", {}, "Order"), this.order), this.grid,
@@ -36,9 +38,10 @@ class HeadsView {
       made("section", {}, this.title, this.numbers, this.legend.element, this.map.element));
   }
 
-  #choose(row) {
+  #choose(row, key) {
     const { step, query } = this.selection, begin = step.keptBetween(...step.rowsBeside(query))[0];
-    this.selection.change({ space: step.queries, row: step.rows[begin + row], chosen: true, side: "gives" });
+    this.selection.change({ space: step.queries, row: step.rows[begin + row], chosen: true, side: "gives",
+      pair: step.vectors ? step.keysOf(query)[0] + key : null });
   }
 
   #build(colours) {
@@ -47,7 +50,7 @@ class HeadsView {
       shown = `${step.part} ${step.queries.index} ${step.keys.index} ${row} ${order} ${colours.dark}`;
     if (shown === this.shown) return;
     this.shown = shown;
-    const steps = selection.steps.filter(({ part }) => part === step.part);
+    const steps = selection.steps.filter(({ part }) => part === step.part).reverse();  // the last layer first
     const cells = steps.flatMap((each) => {
       const own = matchingRow(step.queries, row, each.queries);  // the same place, where layers have other rows
       return (each.reduced ? ["mean"] : each.heads).map((head, i) =>
@@ -60,9 +63,13 @@ class HeadsView {
       "scores"].filter((kind) => cells.some((cell) => group(cell) === kind)) : cells.map(group))];
     const groups = names.map((name) => [name, cells.filter((cell) => group(cell) === name)]);
     this.cells = groups.flatMap(([, of]) => of);
+    this.grid.classList.toggle("by-layer", order === "layer");
+    this.grid.classList.toggle("many", this.cells.length > MANY);
     this.grid.replaceChildren(...groups.map(([name, of], i) => made("div", { className: "head-group", role: "group",
-      "aria-labelledby": `head-group-${i}` }, made("h4", { id: `head-group-${i}` }, name),
+      "aria-labelledby": `head-group-${i}` }, made("h4", { id: `head-group-${i}`,
+      "data-short": name.replace(/^Layer /, "") }, name),
     made("div", { className: "head-row" }, of.map(({ node }) => node)))));
+    for (const row of this.grid.querySelectorAll(".head-row")) row.style.setProperty("--across", row.children.length);
   }
 
   #cell(cell, colours) {
@@ -77,6 +84,7 @@ class HeadsView {
     cell.node = made("div", { className: "head", role: "option", "aria-selected": "false", "data-step": step.index,
       "data-head": head,
       "aria-label": `Layer ${step.layer}, ${name}: ${cell.text}`,
+      title: `Layer ${step.layer}, ${name}: ${cell.text}`,
       onclick: () => this.selection.change({ step, head }) },
     canvas, made("span", { className: "head-name" },
       this.selection.order === "kind" ? `${step.layer}·${head}` : `${head}`),
@@ -108,14 +116,16 @@ class HeadsView {
     const current = this.cells.findIndex((cell) => cell.step === step && (cell.head === head || step.lineHeads === 1));
     this.cells.forEach(({ node }, i) => node.setAttribute("aria-selected", String(i === current)));
     setRoving(this.cells.map(({ node }) => node), Math.max(0, current));
-    const source = matrixSource(step, query, head), only = step.lineHeads === 1 ? 0 : step.heads.indexOf(head);
+    const source = matrixSource(step, query, head, limitsOf(selection));
+    const only = step.lineHeads === 1 ? 0 : step.heads.indexOf(head);
     this.title.textContent = `Layer ${step.layer}, ${headName(head, step)}`;
     const cell = only < 0 ? null : this.cells[current], shares = cell?.numbers?.shares;
-    this.numbers.textContent = (cell ? cell.text : "Rows look (left), columns are looked at (top).") +
+    this.numbers.textContent = (cell ? cell.text :
+      "Each row of the map is a query: where it looks. Each column is a key.") +
       (shares && step.self
       ? ` · on itself ${shares.self.toFixed(2)}, row before ${shares.previous.toFixed(2)}, ` +
         `first token ${shares.first.toFixed(2)}` : "");
-    this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight");
+    this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight", source.greatest);
     this.map.show(source, colours, { row: chosen && space === step.queries ? source.rowIndex(row) : null,
       key: chosen && (space !== step.queries || selection.sideShown === "receives") ? source.keyIndex(row) : null });
   }

@@ -10,12 +10,13 @@ export class Legend {
     this.element = made("p", { className: "legend" }, this.least, this.bar, this.most, this.what);
   }
 
-  update(colours, least, most, what) {
+  update(colours, least, most, what, greatest) {
     const picture = new ImageData(256, 1);
     new Uint32Array(picture.data.buffer).set(colours.pixels);
     this.bar.getContext("2d").putImageData(picture, 0, 0);
     this.least.textContent = least === 0 ? "0" : weightText(least);
-    this.most.textContent = weightText(most);
+    this.most.textContent = greatest === undefined ? weightText(most) :
+      `${weightText(most)} and more, up to ${weightText(greatest)}`;
     this.what.textContent = what;
   }
 }

@@ -10,7 +10,7 @@ const ROW = 24, MOST_ROWS = 160, LEAST = 0.02;
 export const linesView = {
   id: "lines",
   name: "Lines",
-  uses: ["segment", "side"],
+  uses: ["segment", "side", "threshold", "special"],
   steps: ({ steps }) => steps.filter(({ hasWeights, scores, pools }) => hasWeights && !scores && !pools),
   make: (context) => new LinesView(context),
 };
@@ -35,7 +35,20 @@ class LinesView {
     this.titles = made("div", { className: "line-titles" }, made("span", {}, "looks at"),
       made("span", {}, "is looked at"));
     this.element = made("div", {}, this.heads, this.titles, this.box, this.note);
+    for (const type of ["pointerover", "pointerout", "focusin"]) {
+      this.box.addEventListener(type, ({ target }) => this.#hover(type === "pointerout" ? null : target));
+    }
     new ResizeObserver(() => this.context && this.#draw()).observe(this.box);
+  }
+
+  // The lines of the row under the pointer are drawn alone.
+  #hover(target) {
+    const node = target?.closest?.("[role=option]");
+    const hovered = node ? { row: Number(node.dataset.row),
+      side: this.left.contains(node) ? "gives" : "receives" } : null;
+    if (hovered?.row === this.hovered?.row && hovered?.side === this.hovered?.side) return;
+    this.hovered = hovered;
+    if (this.context) this.#draw();
   }
 
   // Lines of several heads: those switched on, or the one chosen for all views.
@@ -98,8 +111,7 @@ class LinesView {
     this.right.replaceChildren(this.keys.element);
     const cut = [[begin, end, this.rows[0]],
       [first, last, this.rows[1]]].find(([from, to, [a, b]]) => b - a < to - from);
-    this.note.textContent = `Lines of ${LEAST} and more are drawn.` +
-      (cut ? ` Of ${plural(cut[1] - cut[0], "row")}, the ` +
+    this.cut = (cut ? ` Of ${plural(cut[1] - cut[0], "row")}, the ` +
       `${MOST_ROWS} around the choice are here.` : "");
   }
 
@@ -119,11 +131,18 @@ class LinesView {
     }
     this.queries.mark(chosen && side === "gives" ? row : null);
     this.keys.mark(chosen && side === "receives" && selection.space === step.keys ? row : null);
+    this.note.textContent = `Lines of ${Math.max(LEAST, selection.least)} and more are drawn; a word under the ` +
+      `pointer shows only its own.${this.cut}`;
+    for (const list of [this.queries, this.keys]) {
+      list.nodes.forEach((node, i) => node.classList.toggle("aside", selection.hides(list.space, list.begin + i)));
+    }
     this.#draw();
   }
 
   #draw() {
-    const { selection, canvas, rows } = this, { step, chosen, row } = selection, side = selection.sideShown;
+    const { selection, canvas, rows } = this, { step } = selection;
+    const chosen = this.hovered || selection.chosen, row = this.hovered?.row ?? selection.row;
+    const side = this.hovered?.side ?? selection.sideShown, least = Math.max(LEAST, selection.least);
     const width = canvas.clientWidth, height = Math.max(...rows.map(([begin, end]) => end - begin)) * ROW;
     const ratio = devicePixelRatio || 1, context = canvas.getContext("2d"), { dark } = this.context.colours;
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
@@ -150,7 +169,8 @@ class LinesView {
         const { first: from, values } = step.values(index, head);
         for (let key = first; key < last; ++key) {
           const weight = values[key - from];
-          if (!(weight >= LEAST) || (chosen && side === "receives" && key !== row)) continue;
+          if (selection.hides(step.queries, query) || selection.hides(step.keys, key)) continue;
+          if (!(weight >= least) || (chosen && side === "receives" && key !== row)) continue;
           curve(query, key, weight, shift);
           ++this.drawn;
         }

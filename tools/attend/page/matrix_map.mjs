@@ -2,7 +2,7 @@
 // matrix.
 import { made, visible, weightText } from "./elements.mjs";
 
-const LABEL_SIZE = 11, MOST_CELL = 36, TICK = 64;
+const LABEL_SIZE = 11, MOST_CELL = 36, TICK = 64, TITLE = 18;
 
 /** Shows a source of matrix_source.mjs. */
 export class MatrixMap {
@@ -44,8 +44,8 @@ export class MatrixMap {
       const digits = String(number(Math.max(0, count - 1))).length * wide("0") * 1.1;
       return Math.ceil(Math.max(Math.min(most, width < 500 ? 72 : 120), digits)) + 10;
     };
-    this.left = longest(rows, rowName, rowNumber);
-    this.top = longest(keys, keyName, keyNumber);
+    this.left = longest(rows, rowName, rowNumber) + TITLE;
+    this.top = longest(keys, keyName, keyNumber) + TITLE;
     const room = width - this.left - 2, tall = Math.max(220, Math.min(innerHeight * this.height, room));
     this.least = Math.min(MOST_CELL, room / keys, tall / rows);
     const plot = [Math.min(room, keys * this.least), Math.min(tall, rows * this.least)];
@@ -200,6 +200,7 @@ export class MatrixMap {
     context.fillStyle = style.getPropertyValue("--soft");
     context.font = `${LABEL_SIZE}px system-ui, sans-serif`;
     context.textBaseline = "middle";
+    this.#titles(context);
     this.#names(context, style);
     this.#marks(context, style);
     if (this.cell) this.say(this.cell);
@@ -260,6 +261,37 @@ export class MatrixMap {
     }
   }
 
+  // Titles of the axes, with the unit of the numbers.
+  #titles(context) {
+    const { source } = this, all = this.scale >= LABEL_SIZE - 1;
+    const unit = (time) => (all ? "" : time(0) || time(1) ? ", seconds" : ", position");
+    context.textAlign = "left";
+    context.fillText(`${source.keyTitle}${unit(source.keyTime)} \u2192`, this.left, TITLE / 2);
+    context.save();
+    context.translate(TITLE / 2, this.top + this.plotHeight);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "right";
+    context.translate(this.plotHeight, 0);
+    context.fillText(`\u2190 ${source.rowTitle}${unit(source.rowTime)}`, 0, 0);
+    context.restore();
+  }
+
+  // The rows at which even seconds begin: [row, text].
+  #seconds(count, time, from) {
+    const first = time(0) ?? time(1);
+    if (!first) return null;
+    const every = secondsStep((TICK / this.scale) * (first[2] - first[1])), ticks = [];
+    let last = null;
+    for (let row = Math.max(0, Math.floor(from) - 1); row < count; ++row) {
+      const at = time(row);
+      if (!at) continue;
+      const tick = Math.floor(at[1] / every + 1e-6);
+      if (tick !== last && (last !== null || row <= 1)) ticks.push([row, `${Number((tick * every).toFixed(3))}`]);
+      last = tick;
+    }
+    return ticks;
+  }
+
   // All names where they fit, else a row's number every so often.
   #names(context, style) {
     const fit = (text, room) => {
@@ -268,7 +300,13 @@ export class MatrixMap {
       return `${text}…`;
     };
     const all = this.scale >= LABEL_SIZE - 1, every = all ? 1 : niceStep(TICK / this.scale), half = all ? 0.5 : 0;
-    const each = (from, count, size, draw) => {
+    const each = (from, count, size, time, draw) => {
+      const seconds = all ? null : this.#seconds(count, time, from);
+      for (const [row, text] of seconds ?? []) {
+        const at = (row - from) * this.scale;
+        if (at >= 0 && at <= size) draw(row, at, text);
+      }
+      if (seconds) return;
       for (let i = Math.floor(from / every) * every; i < count; i += every) {
         const at = (i + half - from) * this.scale;
         if (at > size) break;
@@ -281,18 +319,18 @@ export class MatrixMap {
       context.font = `${on ? "600 " : ""}${LABEL_SIZE}px system-ui, sans-serif`;
     };
     context.textAlign = "right";
-    each(this.y, rows, this.plotHeight, (row, at) => {
+    each(this.y, rows, this.plotHeight, this.source.rowTime, (row, at, second) => {
       bold(row === this.chosen?.row);
-      const text = fit(all ? visible(rowName(row)) : String(rowNumber(row)), this.left - 8);
+      const text = fit(all ? visible(rowName(row)) : second ?? String(rowNumber(row)), this.left - TITLE - 8);
       context.fillText(text, this.left - 5, this.top + at);
     });
     context.textAlign = "left";
-    each(this.x, keys, this.plotWidth, (key, at) => {
+    each(this.x, keys, this.plotWidth, this.source.keyTime, (key, at, second) => {
       bold(key === this.chosen?.key);
       context.save();
       context.translate(this.left + at, this.top - 5);
       context.rotate(-Math.PI / 2);
-      context.fillText(fit(all ? visible(keyName(key)) : String(keyNumber(key)), this.top - 8), 0, 0);
+      context.fillText(fit(all ? visible(keyName(key)) : second ?? String(keyNumber(key)), this.top - TITLE - 8), 0, 0);
       context.restore();
     });
   }
@@ -312,6 +350,9 @@ export class MatrixMap {
     context.restore();
   }
 }
+
+/** The same with a least step of a hundredth. */
+export const secondsStep = (least) => niceStep(least * 100) / 100;
 
 /** 1, 2 or 5 times a power of ten: the least that is not below `most`. */
 export function niceStep(least) {

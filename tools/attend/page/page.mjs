@@ -1,20 +1,24 @@
 // The page: the record's views as tabs, what can be chosen in all of them, and the numbers of the choice.
+import { answerPanel } from "./answer.mjs";
 import { alignmentView } from "./alignment_view.mjs";
 import { Colours } from "./colour.mjs";
 import { Controls } from "./controls.mjs";
 import { documentView } from "./document_view.mjs";
 import { countText, made, plural, roving, setRoving } from "./elements.mjs";
+import { exportButtons } from "./export.mjs";
 import { headsView } from "./heads_view.mjs";
+import { helpPanel } from "./help.mjs";
 import { LinePanel } from "./line_panel.mjs";
 import { linesView } from "./lines_view.mjs";
 import { patternView } from "./pattern_view.mjs";
 import { pictureView } from "./picture_view.mjs";
 import { recordOf } from "./record.mjs";
 import { Selection } from "./selection.mjs";
+import { soundView } from "./sound_view.mjs";
 import { textView } from "./text_view.mjs";
 import { Tooltip } from "./tooltip.mjs";
 
-const VIEWS = [documentView, alignmentView, pictureView, textView, headsView, linesView, patternView];
+const VIEWS = [documentView, alignmentView, pictureView, soundView, textView, headsView, linesView, patternView];
 const LONG = 2048;  // rows from which on the pattern is what a reader sees first
 const PRECISIONS = { f32: "32-bit floats", f16: "16-bit floats (about 3 digits)",
   pattern: "which keys are kept, without weights" };
@@ -46,7 +50,10 @@ class AttentionPage {
     const list = made("div", { className: "tabs", role: "tablist", "aria-label": "Views" }, this.tabs);
     roving(list, () => this.tabs, (tab) => tab.click());
     this.view = made("div", { id: "view", className: "view", role: "tabpanel" });
-    main.append(this.#header(), list, this.controls.element,
+    this.help = helpPanel();
+    const exports = exportButtons(() => this.view, () => this.panel.lines(), () => this.#fileName());
+    this.controls.element.append(exports);
+    main.append(this.#header(), ...[answerPanel(record)].filter(Boolean), list, this.controls.element, this.help.dialog,
       made("div", { className: "body" }, this.view, this.panel.element),
       this.tooltip.element);
     this.selection.listen((_, fresh) => this.update(fresh));
@@ -55,6 +62,12 @@ class AttentionPage {
     this.dark.addEventListener("change", () => this.update());
     if (location.hash.length > 1) this.selection.fromHash(location.hash);
     else this.update();
+  }
+
+  #fileName() {
+    const { view, step, head } = this.selection;
+    return [this.record.model.name.replace(/\.fovea$/, "") || "attention", view.id, `${step.part}${step.layer}`, head]
+      .join("-").replace(/[^\w.-]+/g, "_");
   }
 
   #header() {
@@ -73,7 +86,8 @@ class AttentionPage {
     return made("header", {}, made("div", {}, made("h1", {}, title || model.name || "Attention"),
       made("p", { className: "soft" }, said),
       made("p", { className: "soft facts", id: "facts" }, facts.join(" · ")),
-      ...notes.map((note) => made("p", { className: "soft note" }, note))), this.theme);
+      ...notes.map((note) => made("p", { className: "soft note" }, note))),
+      made("div", { className: "head-buttons" }, this.help.button, this.theme));
   }
 
   #colours() {

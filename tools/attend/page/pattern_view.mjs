@@ -59,9 +59,9 @@ class PatternView {
     this.facts.dataset.kept = kept;
     this.shadeLabel.hidden = !step.hasWeights;
     const weightless = !this.shade.checked || !step.hasWeights;
-    const source = matrixSource(step, query, head, weightless);
+    const source = matrixSource(step, query, head, { weightless });
     this.legend.element.hidden = weightless;
-    this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight");
+    this.legend.update(colours, source.least, source.most, step.scores ? "score" : "weight", source.greatest);
     this.map.show(source, colours, { row: chosen && space === step.queries ? source.rowIndex(row) : null,
       key: chosen && space !== step.queries ? source.keyIndex(row) : null });
   }

@@ -9,7 +9,7 @@ const hasCells = (space) => Boolean(space.cells?.some(Boolean));
 export const pictureView = {
   id: "picture",
   name: "Picture",
-  uses: ["head", "segment", "side", "rollout"],
+  uses: ["head", "segment", "side", "rollout", "threshold"],
   steps: ({ steps }) => steps.filter(({ hasWeights, queries, keys }) => hasWeights &&
     (hasCells(queries) || hasCells(keys))),
   make: (context) => new PictureView(context),

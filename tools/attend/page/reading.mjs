@@ -7,7 +7,21 @@ import { rolloutFrom, rolloutLayers, rolloutReceived, rolloutTo } from "./rollou
  * none. `values` is null if there is nothing to show; `note` gives the reason.
  */
 export function readingOf(selection) {
-  const { record, step, head, chosen, row } = selection, side = selection.sideShown;
+  const reading = wholeReading(selection);
+  return { ...reading, values: reading.values && limited(selection, reading) };
+}
+
+/** NaN for what is not shown: keys after the row of a causal step, hidden tokens, weights below the threshold. */
+function limited(selection, { space, first, values }) {
+  const { step, chosen, row, least } = selection, gives = selection.sideShown === "gives";
+  const unseen = chosen && step.causal && step.self && !step.scores
+    ? (each) => (gives ? each > row : each < row) : () => false;
+  return values.map((value, i) =>
+    (unseen(first + i) || selection.hides(space, first + i) || value < least ? NaN : value));
+}
+
+function wholeReading(selection) {
+  const { record, step, headsRead: head, chosen, row } = selection, side = selection.sideShown;
   let note = "";
   if (selection.rolls) {
     const { layers, why } = rolloutLayers(record, step, selection.query);
@@ -15,7 +29,7 @@ export function readingOf(selection) {
     note = why;
   }
   const unit = step.scores ? "score" : step.hasWeights ? "weight" : "kept";
-  const mean = step.headIndexes(head).length > 1 ? `mean ${unit} of ${step.lineHeads} heads` : unit;
+  const mean = step.headIndexes(head).length > 1 ? `mean ${unit} of ${step.headIndexes(head).length} heads` : unit;
   if (chosen && side === "gives") {
     const index = step.indexOf(row);
     if (index < 0) {

@@ -46,6 +46,20 @@ export class Step {
     this.note = String(json.note ?? "");
     this.self = this.queries === this.keys;
     this.pools = this.keys.parent === this.queries;
+    this.vectors = json.vectors ?? null;
+  }
+
+  /** The query of a row and the key of another for a head: { width, query, key }. Several heads may share a key. */
+  vectorsOf(row, key, head) {
+    const { width, heads } = this.vectors;
+    this.decoded ??= { queries: numbersOf(this.vectors.queries, "f16", `step "${this.name}": queries`),
+      keys: numbersOf(this.vectors.keys, "f16", `step "${this.name}": keys`) };
+    const { queries, keys } = this.decoded, keyHeads = keys.length / width / this.keys.rows;
+    if (queries.length !== this.queries.rows * heads * width || heads % keyHeads !== 0 || !(head < heads)) {
+      throw new Error(`step "${this.name}": vectors are not of its rows and heads`);
+    }
+    const from = (row * heads + head) * width, to = (key * keyHeads + Math.floor((head * keyHeads) / heads)) * width;
+    return { width, query: queries.subarray(from, from + width), key: keys.subarray(to, to + width) };
   }
 
   /** Where a row is among those kept, or -1. */
@@ -128,8 +142,9 @@ export class Step {
     }
   }
 
-  /** Which of the lines of a row belong to a choice of head: its number, or "mean" of all that are kept. */
+  /** Which of the lines of a row belong to a choice of head: its number, several, or "mean" of all that are kept. */
   headIndexes(head) {
+    if (Array.isArray(head)) return head.map((each) => this.heads.indexOf(each));
     const index = this.heads.indexOf(head);
     return index >= 0 ? [index] : Array.from({ length: this.lineHeads }, (_, i) => i);
   }
@@ -229,6 +244,8 @@ export class Record {
     this.spaces = spacesOf(json.spaces ?? [], this.texts, this.images);
     this.steps = (json.steps ?? []).map((step, index) => new Step(step, index, this.spaces));
     if (this.steps.length === 0) throw new Error("the record has no attention step");
+    this.answers = json.answers ?? [];
+    this.reads = json.reads ?? [];
     this.generation = json.generation ?? null;
     this.memory = json.memory ?? null;
     this.explain = json.explain ?? [];

@@ -1,9 +1,13 @@
 // The current choice: view, step, head, row. All views share it; it is also stored in the address.
 import { matchingRow } from "./spaces.mjs";
 
+// pair: a key whose product with the chosen row's query is shown.
 // side: of a chosen row, what it gives or what it receives; overview: the same of all rows, while none is chosen.
 const DEFAULTS = { head: "mean", chosen: false, side: "gives", overview: "receives", rollout: false, order: "layer",
-  several: [], theme: "auto" };
+  several: [], theme: "auto", threshold: 0, plain: false, pair: null };
+
+/** Weights that can be chosen as the least that is shown. */
+export const THRESHOLDS = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 
 export class Selection {
   #listeners = [];
@@ -13,7 +17,7 @@ export class Selection {
   constructor(record, views) {
     Object.assign(this, { record, views, ...DEFAULTS, view: views[0], row: 0 });
     this.#steps = new Map(views.map((view) => [view, view.steps(record)]));
-    this.step = this.steps[0];
+    this.step = this.#start(this.steps);
     this.space = this.step.queries;
     this.#settle();
   }
@@ -21,6 +25,30 @@ export class Selection {
   /** The steps that the view can show. */
   get steps() {
     return this.#steps.get(this.view);
+  }
+
+  // The last layer, whose weights are nearest to the answer; in a document the outermost level.
+  #start(steps) {
+    return this.view.starts?.(steps) ?? steps.at(-1);
+  }
+
+  /** Whether a row is hidden because only words of the texts are wanted. */
+  hides(space, row) {
+    return this.plain && this.uses("special") && space.special(row);
+  }
+
+  uses(what) {
+    return Boolean(this.view.uses?.includes(what));
+  }
+
+  /** The head whose numbers are read; an array if the view of lines draws several. */
+  get headsRead() {
+    return this.view.id === "lines" && this.several.length > 1 ? this.several : this.head;
+  }
+
+  /** The least weight that is shown. */
+  get least() {
+    return this.uses("threshold") && !this.step.scores ? this.threshold : 0;
   }
 
   /** Whether layers are rolled out in the view. */
@@ -50,7 +78,7 @@ export class Selection {
     const shown = this.steps;
     if (!shown.includes(this.step)) {
       const near = shown.filter(({ layer }) => layer === this.step.layer);
-      this.step = near.find(({ part }) => part === this.step.part) ?? near[0] ?? shown[0];
+      this.step = near.find(({ part }) => part === this.step.part) ?? near[0] ?? this.#start(shown);
     }
     const { queries, keys, heads } = this.step;
     if (this.space !== queries && this.space !== keys) {
@@ -59,6 +87,7 @@ export class Selection {
     }
     this.row = Math.max(0, Math.min(this.row, this.space.rows - 1));
     if (this.head !== "mean" && !heads.includes(this.head)) this.head = "mean";
+    if (this.pair !== null && !(this.step.vectors && this.pair < keys.rows)) this.pair = null;
     this.several = this.several.filter((head) => heads.includes(head));
     Object.assign(this, this.view.settle?.(this));
   }
@@ -81,6 +110,9 @@ export class Selection {
     for (const key of ["side", "overview", "order", "theme"]) if (this[key] !== DEFAULTS[key]) parts.push([key,
         this[key]]);
     if (this.rollout) parts.push(["rollout", 1]);
+    if (this.plain) parts.push(["plain", 1]);
+    if (this.pair !== null) parts.push(["pair", this.pair]);
+    if (this.threshold > 0) parts.push(["threshold", this.threshold]);
     if (this.several.length > 0) parts.push(["heads", this.several.join(".")]);
     return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&")}`;
   }
@@ -105,6 +137,10 @@ export class Selection {
       Object.assign(changes, { space, row: Number(place[2]), chosen: given.has("row") });
     }
     changes.rollout = given.get("rollout") === "1";
+    changes.plain = given.get("plain") === "1";
+    if (/^\d+$/.test(given.get("pair") ?? "")) changes.pair = Number(given.get("pair"));
+    const threshold = Number(given.get("threshold") ?? 0);
+    if (THRESHOLDS.includes(threshold)) changes.threshold = threshold;
     changes.several = (given.get("heads") ?? "").split(".").filter((part) => /^\d+$/.test(part)).map(Number);
     this.change(changes);
   }

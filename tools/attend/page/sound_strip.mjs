@@ -1,8 +1,9 @@
 // A sound as a line of peaks, shaded by the numbers of its rows.
 import { numbersOf } from "./arrays.mjs";
 import { made, weightText } from "./elements.mjs";
+import { secondsStep } from "./matrix_map.mjs";
 
-const HEIGHT = 88;
+const HEIGHT = 88, SPECTRUM = 96, AXIS = 34, TICKS = 8;
 
 export class SoundStrip {
   constructor({ space, begin, end, sounds, tooltip, onchoose }) {
@@ -41,16 +42,55 @@ export class SoundStrip {
     return last || 1;
   }
 
-  shade(colours, number, range) {
-    Object.assign(this, { colours, number, range });
+  shade(colours, number, range, chosen = null) {
+    Object.assign(this, { colours, number, range, chosen });
     this.#draw();
+  }
+
+  get #height() {
+    return HEIGHT + (this.#sound?.bands > 0 ? SPECTRUM : 0) + AXIS;
+  }
+
+  // Levels from low frequencies, at the bottom, to high ones, on the colours of the page.
+  #spectrum(context, at) {
+    const sound = this.#sound;
+    if (!(sound?.bands > 0) || typeof sound.spectrogram !== "string") return;
+    this.levels ??= Uint8Array.from(atob(sound.spectrogram), (letter) => letter.charCodeAt(0));
+    const { bands } = sound, columns = Math.floor(this.levels.length / bands);
+    if (columns === 0) return;
+    const picture = made("canvas", { width: columns, height: bands }), image = new ImageData(columns, bands);
+    const pixels = new Uint32Array(image.data.buffer);
+    for (let column = 0; column < columns; ++column) {
+      for (let band = 0; band < bands; ++band) {
+        pixels[(bands - 1 - band) * columns + column] = this.colours.pixels[this.levels[column * bands + band]];
+      }
+    }
+    picture.getContext("2d").putImageData(image, 0, 0);
+    context.globalAlpha = 1;
+    context.drawImage(picture, 0, HEIGHT, at(sound.seconds), SPECTRUM);
+  }
+
+  #axis(context, style, at, width) {
+    const top = this.#height - AXIS, every = secondsStep(this.seconds / TICKS);
+    context.globalAlpha = 1;
+    context.fillStyle = style.getPropertyValue("--soft");
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "center";
+    for (let i = 0; i * every <= this.seconds; ++i) {
+      const x = Math.min(width - 8, Math.max(8, at(i * every)));
+      context.fillRect(at(i * every), top, 1, 4);
+      context.fillText(`${Number((i * every).toFixed(3))}`, x, top + 15);
+    }
+    context.textAlign = "left";
+    context.fillText(this.#sound?.bands > 0 ? "time in seconds \u2192; above: waveform, spectrogram" :
+      "time in seconds \u2192", 4, top + 29);
   }
 
   #draw() {
     const { canvas, colours, range } = this, width = this.element.clientWidth, ratio = devicePixelRatio || 1;
     if (!width) return;
-    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(HEIGHT * ratio) });
-    canvas.style.height = `${HEIGHT}px`;
+    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(this.#height * ratio) });
+    canvas.style.height = `${this.#height}px`;
     const context = canvas.getContext("2d"), style = getComputedStyle(canvas),
       at = (time) => (time / this.seconds) * width;
     context.scale(ratio, ratio);
@@ -76,6 +116,14 @@ export class SoundStrip {
           Math.max(0.5, at(sound.seconds) / count),
           Math.max(0.5, (high - low) * HEIGHT * 0.45));
       }
+    }
+    this.#spectrum(context, at);
+    this.#axis(context, style, at, width);
+    const time = this.chosen === null ? null : this.space.time(this.chosen);
+    if (time) {
+      context.strokeStyle = style.getPropertyValue("--accent");
+      context.lineWidth = 2;
+      context.strokeRect(at(time[1]), 1, Math.max(2, at(time[2]) - at(time[1])), this.#height - AXIS - 2);
     }
     canvas.setAttribute("aria-label", `Sound of ${this.seconds.toFixed(2)} seconds` +
       (best ? `; most at ${this.space.rowName(best.row)}: ${weightText(best.value)}` : ""));

@@ -83,6 +83,17 @@ export class Space {
     return this.chosen !== null && !this.chosen[row];
   }
 
+  /** Whether the row is a token that the tokenizer added: it has a name, but no place in a text that has places. */
+  special(row) {
+    return Boolean(this.places?.length && !this.places[row] && this.labels?.[row] && !this.cells?.[row] &&
+      !this.times?.[row]);
+  }
+
+  get hasSpecial() {
+    this.specials ??= this.places?.some((_, row) => this.special(row)) ?? false;
+    return this.specials;
+  }
+
   /** The label of a row. */
   rowName(row) {
     const label = this.labels?.[row];
@@ -95,7 +106,8 @@ export class Space {
       return `patch ${Math.floor(cell[1] / columns) + 1},${(cell[1] % columns) + 1}`;
     }
     const time = this.time(row);
-    if (time) return `${time[1].toFixed(2)}–${time[2].toFixed(2)} s`;
+    const digits = time && time[2] - time[1] < 0.0095 ? 3 : 2;
+    if (time) return `${time[1].toFixed(digits)}–${time[2].toFixed(digits)} s`;
     return `${this.name} ${row}`;
   }
 

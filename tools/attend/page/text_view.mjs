@@ -18,7 +18,7 @@ export function segmentsShown({ step, query }) {
 export const textView = {
   id: "text",
   name: "Text",
-  uses: ["head", "segment", "side", "rollout"],
+  uses: ["head", "segment", "side", "rollout", "threshold", "special"],
   steps: ({ steps }) => steps.filter(({ queries, keys, hasWeights }) =>
     hasWeights && keys.hasWords && (queries.hasWords || keys.parent === queries)),
   make: (context) => new TextView(context),
@@ -55,6 +55,7 @@ class TextView {
     this.legend.update(colours, range.least, range.most, what);
     for (const flow of this.flows) {
       flow.shade(colours, (row) => (flow.space === space ? values?.[row - first] ?? NaN : NaN), range);
+      flow.hide((row) => selection.hides(flow.space, row));
       flow.mark(selection.chosen && selection.space === flow.space ? selection.row : null);
     }
   }

@@ -1,11 +1,20 @@
 // Rows as selectable words: within their text if the record has their positions, else one after the other.
-import { made, moved, visible, weightText } from "./elements.mjs";
+import { made, moved, plural, visible, weightText } from "./elements.mjs";
 
 let lists = 0;
 
 /** Text between words. Where it is more than space, no row has it: the model was not given it. */
 export function gap(text) {
-  return /\S/.test(text) ? made("span", { className: "unread", title: "Not read by the model" }, text) : text;
+  return /\S/.test(text) ? unread(text, "span") : text;
+}
+
+const LONG_TEXT = 400;  // characters of text that was not read, from which on it is folded
+
+/** Text that the model was not given; folded if it is long. */
+export function unread(text, element) {
+  if (text.length <= LONG_TEXT) return made(element, { className: "unread", title: "Not read by the model" }, text);
+  return made("details", { className: "unread" },
+    made("summary", {}, `Not read by the model: ${plural(text.length, "character")}`), made("div", {}, text));
 }
 
 /** A list box of the rows [begin, end) of a space. Arrow keys choose, Escape clears the choice. */
@@ -100,6 +109,9 @@ export class Tokens {
     if (next < 0 && at < 0 && event.key.startsWith("Arrow")) next = 0;
     if (next < 0 || next >= count) return;
     event.preventDefault();
+    const back = next < at ? -1 : 1;
+    while (this.nodes[next]?.hidden) next += back;
+    if (!this.nodes[next]) return;
     if (next !== at || event.key === "Enter" || event.key === " ") this.onchoose(this.begin + next);
     this.nodes[next]?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
@@ -116,6 +128,11 @@ export class Tokens {
       const state = this.space.dropped(row) ? ", dropped" : "";
       node.setAttribute("aria-label", `${visible(name)}${known ? `, ${weightText(value)}` : ""}${state}`);
     });
+  }
+
+  /** Hides the rows for which `hidden(row)` is true. */
+  hide(hidden) {
+    this.nodes.forEach((node, i) => (node.hidden = hidden(this.begin + i)));
   }
 
   mark(row) {
