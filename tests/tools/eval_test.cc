@@ -357,5 +357,21 @@ TEST(BenchTwo, TakesTurns) {
   EXPECT_NE(text.out.find("times as long as"), std::string::npos) << text.out;
 }
 
+// Lines with the class first: the same results, and a note.
+TEST(Eval, TheClassCanBeTheFirstColumn) {
+  const std::string& blob = TinyBlob("sequence");
+  std::string last, first;
+  for (const std::string& text : kTexts) {
+    last += text + "\tfood\n";
+    first += "food\t" + text + "\n";
+  }
+  const json expected = FoveaJson({"eval", blob, "--labels", WriteLines("last.tsv", last), "--json"});
+  const json found = FoveaJson({"eval", blob, "--labels", WriteLines("first.tsv", first), "--json"});
+  EXPECT_EQ(found["models"][0]["accuracy"], expected["models"][0]["accuracy"]);
+  EXPECT_FALSE(expected.contains("notes"));
+  ASSERT_TRUE(found.contains("notes"));
+  EXPECT_NE(found["notes"][0].get<std::string>().find("first column"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fovea::test

@@ -13,6 +13,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/conversation.h"
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
@@ -32,7 +33,8 @@ struct Arguments {
   std::vector<std::string> ids, prompts, images;
   std::string draft, system, target_prefix;
   std::string chat_template = "auto";
-  bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
+  bool chat = false, hide_prompt = false, ignore_stop = false;
+  ListForm json = ListForm::kText;
 };
 
 // Draws the attention map: a line for each output token, a column for each input token, darker for larger weights.
@@ -188,7 +190,7 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     for (const int32_t id : generation.input)
       columns.push_back(has_text ? Tokenizer(model).Piece(id) : std::to_string(id));
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
-    if (arguments.json) {
+    if (arguments.json != ListForm::kText) {
       list.push_back(JsonOf(model, generation, inputs.names[i], columns, rows));
       if (inputs.dropped[i] != 0) list.back()["dropped_tokens"] = inputs.dropped[i];
       continue;
@@ -203,20 +205,27 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     if (!generation.alignment.empty()) console->out << Drawing(generation, columns, rows);
   }
   ReportRoom(model, request.request, generations, console->err);
-  if (arguments.json) PrintJson(console->out, list);
+  PrintList(console->out, arguments.json, list);
 }
 
 // Runs prompt by prompt; prints the continuation as it is generated.
 void RunPrompts(const Arguments& arguments, const Model& model, Console* console) {
   Request request(arguments, model);
-  request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
   const Inputs inputs = InputsOf(arguments, model, request.request, console);
+  // A prompt is printed with the first part of its continuation: nothing before a refusal.
+  std::string prompt;
+  const auto show = [&](const std::string& part) {
+    console->out << prompt << part << std::flush;
+    prompt.clear();
+  };
+  request.request.show = [&](size_t, const std::string& part) { show(part); };
   std::vector<Generation> generations;
   for (size_t i = 0; i < inputs.ids.size() && !Interrupt::Happened(); ++i) {
     request.request.number = i;
-    if (!arguments.hide_prompt) console->out << inputs.names[i] << std::flush;
+    if (!arguments.hide_prompt) prompt = inputs.names[i];
     generations.push_back(Generate(model, {inputs.ids[i]}, request.request)[0]);
     const Generation& generation = generations.back();
+    show("");
     for (const Hypothesis& hypothesis : generation.hypotheses) {
       console->out << (&hypothesis == &generation.hypotheses[0] ? "" : "\n") << hypothesis.text;
     }
@@ -231,7 +240,7 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
 // The user's turns are the prompts, or else lines of standard input until it ends. Ctrl-C ends the answer that is being
 // generated, or else the chat.
 void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrupt, Console* console) {
-  if (arguments.json) Fail("--json is not supported in chat mode; leave out --json or --chat");
+  if (arguments.json != ListForm::kText) Fail("--json is not supported in chat mode; leave out --json or --chat");
   if (!arguments.target_prefix.empty() || arguments.generation.Scores()) {
     Fail("--target-prefix and --score are not supported in chat mode; leave them out");
   }
@@ -272,6 +281,7 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
 
 void Run(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
+  DecodeProgram(model);  // refuses models without one
   Interrupt interrupt;
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);
@@ -279,14 +289,14 @@ void Run(const Arguments& arguments, Console* console) {
     if (!arguments.draft.empty()) Fail("--score cannot be combined with --draft: nothing is generated");
     const GenerationRequest request = Request(arguments, model).request;
     const Inputs inputs = InputsOf(arguments, model, request, console);
-    OrderedJson list =
-        arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request, arguments.json, console);
+    OrderedJson list = arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request,
+                                                  arguments.json != ListForm::kText, console);
     const size_t each = inputs.ids.empty() ? 1 : std::max<size_t>(1, list.size() / inputs.ids.size());
     for (size_t i = 0; i < list.size(); ++i) {
       if (inputs.dropped[i / each] != 0) list[i]["dropped_tokens"] = inputs.dropped[i / each];
     }
-    if (arguments.json) PrintJson(console->out, list);
-  } else if (arguments.json || arguments.prompts.empty() || !arguments.images.empty()) {
+    PrintList(console->out, arguments.json, list);
+  } else if (arguments.json != ListForm::kText || arguments.prompts.empty() || !arguments.images.empty()) {
     RunBatch(arguments, model, console);
   } else {
     RunPrompts(arguments, model, console);
@@ -336,7 +346,7 @@ void AddGenerate(Command app, Console* console) {
                  "Print which input tokens the decoder attended to for each output token");
   arguments->generation.AddSampling(command);
   arguments->generation.AddScoring(command);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Each step takes the token with the highest score, or with --temperature samples one: penalties come first,
 then the temperature, --top-k, --top-p and --min-p. The sample depends on the seed, the index of the text and the step.
