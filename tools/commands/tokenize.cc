@@ -87,13 +87,16 @@ void Tokenize(const Arguments& arguments, Console* console) {
   OrderedJson list = OrderedJson::array();
   Truncations cuts;
   std::vector<std::string> inputs;
+  std::vector<std::vector<ChatMessage>> chats;
   for (const std::string& given : arguments.text.Given() ? arguments.text.All() : std::vector<std::string>{""}) {
     std::vector<ChatMessage> messages = history;
     if (arguments.text.Given()) messages.push_back({"user", given});
     inputs.push_back(chat ? chat->Prompt(messages) : given);
+    chats.push_back(std::move(messages));
   }
-  for (const std::string& text : inputs) {
-    const Tokens tokens = chat ? chat->TokensOf(text) : tokenizer.Encode(text, arguments.max_length);
+  for (size_t number = 0; number < inputs.size(); ++number) {
+    const std::string& text = inputs[number];
+    const Tokens tokens = chat ? chat->TokensOf(chats[number]) : tokenizer.Encode(text, arguments.max_length);
     cuts.Add(tokens);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
     OrderedJson pieces = OrderedJson::array(), ranges = OrderedJson::array();
