@@ -3,7 +3,6 @@
 import collections.abc
 import ctypes
 import dataclasses
-import itertools
 import sys
 import time
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
@@ -141,12 +140,19 @@ class Window:
             yield batch
 
 
-def windows(items: Iterator[Item], encode: Encoder, batch_size: int) -> Iterator[Window]:
+def windows(items: Iterator[Item], encode: Callable[[Item, str], Encoding], batch_size: int) -> Iterator[Window]:
+    """As the command's tools/text/text_windows.h: a window ends at 16 full batches, by texts or by tokens. Dropped
+    tokens count, because their text is also in memory."""
     first = 0
     while True:
         encodings: List[Encoding] = []
-        for item in itertools.islice(items, _WINDOW * batch_size):
-            encodings.append(encode(item, f"texts[{first + len(encodings)}]"))
+        tokens = 0
+        for item in items:
+            encoding = encode(item, f"texts[{first + len(encodings)}]")
+            encodings.append(encoding)
+            tokens += len(encoding) + encoding.dropped
+            if len(encodings) == _WINDOW * batch_size or tokens >= _WINDOW * _BATCH_TOKENS:
+                break
         if not encodings:
             return
         yield Window(first, encodings)
