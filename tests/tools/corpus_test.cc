@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <tuple>
 
 #include "fovea/result.h"
 #include "tests/support/paths.h"
@@ -16,6 +18,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/json_list.h"
 #include "tools/base/mapped_file.h"
+#include "tools/model/model.h"
 #include "tools/safetensors/safetensors.h"
 #include "tools/text/text_progress.h"
 #include "tools/text/text_windows.h"
@@ -103,6 +106,31 @@ TEST(Corpus, EmbedWritesTheVectorsOfRun) {
     EXPECT_EQ(found[i]["text"], lines[i]);
     EXPECT_EQ(found[i].contains("dropped_tokens"), told[i].contains("dropped_tokens")) << lines[i];
     for (size_t j = 0; j < width; ++j) EXPECT_NEAR(found[i]["embedding"][j].get<float>(), expected[i][j], 1e-5);
+  }
+}
+
+// A window ends early for long texts, even if they have few tokens.
+TEST(Corpus, LongTextsEndAWindow) {
+  const tools::Model model(TinyBlob("base"), tools::Model::Options());
+  for (const auto& [bytes, tokens, expected] :
+       std::vector<std::tuple<size_t, size_t, size_t>>{{4, 3, 40}, {4, 7000, 10}, {300000, 3, 4}}) {
+    std::vector<size_t> windows;
+    size_t left = 40;
+    tools::WindowSteps steps;
+    steps.next = [&, bytes = bytes, tokens = tokens]() -> std::optional<tools::EncodedText> {
+      if (left == 0) return std::nullopt;
+      --left;
+      tools::Tokens made;
+      made.ids = {2, 5, 3};
+      made.types = {0, 0, 0};
+      made.dropped = tokens - 3;
+      return tools::EncodedText{std::string(bytes, 'a'), made};
+    };
+    steps.begin = [&](size_t texts) { windows.push_back(texts); };
+    steps.read = [](const tools::TextBatch&) {};
+    steps.end = [] {};
+    EXPECT_EQ(tools::RunInWindows(model, {}, {}, steps), 40u);
+    EXPECT_EQ(windows[0], expected) << bytes;
   }
 }
 

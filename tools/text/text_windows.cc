@@ -26,6 +26,13 @@ std::vector<std::vector<size_t>> BatchesByLength(const std::vector<size_t>& toke
   return batches;
 }
 
+namespace {
+
+// A window also holds the text of dropped tokens, and of tokens of many bytes: this many count as one token.
+constexpr size_t kBytesOfToken = 16;
+
+}  // namespace
+
 uint64_t RunInWindows(const Model& model, const SessionRequest& request, const BatchLimits& given,
                       const WindowSteps& steps) {
   BatchLimits limits = given;
@@ -36,13 +43,13 @@ uint64_t RunInWindows(const Model& model, const SessionRequest& request, const B
   for (bool more = true; more && !Interrupt::Happened();) {
     std::vector<EncodedText> window;
     std::vector<size_t> tokens;
-    size_t size = 0;  // with the dropped tokens, whose text is also in memory
+    size_t size = 0;
     while (window.size() < kBatchesOfWindow * given.texts && size < kBatchesOfWindow * limits.tokens) {
       std::optional<EncodedText> text = steps.next();
       more = text.has_value();
       if (!more) break;
       tokens.push_back(text->tokens.ids.size());
-      size += text->tokens.ids.size() + text->tokens.dropped;
+      size += std::max<uint64_t>(text->tokens.ids.size() + text->tokens.dropped, text->text.size() / kBytesOfToken);
       window.push_back(std::move(*text));
     }
     if (window.empty()) break;
