@@ -63,15 +63,16 @@ void ScoreAllLabels(const PairRequest& request, Console* console) {
   options.program = request.program;
   options.run = request.run;
   Truncations truncations;
-  OrderedJson entries = OrderedJson::array();
-  for (const std::string& text : texts) {
-    entries.push_back(ScoreLabels(model, tokenizer, text, options, &truncations));
-  }
   const std::string warning = EntailmentWarning(model);
+  JsonList list(console->out, request.json);
+  for (const std::string& text : texts) {
+    const OrderedJson entry = ScoreLabels(model, tokenizer, text, options, &truncations);
+    list.Add(entry);
+    if (request.json == ListForm::kText) PrintPairs(console->out, entry);
+  }
   if (!warning.empty()) console->err << "fovea: " << Printable(warning) << "\n";
   PrintTruncations(truncations, console->err);
-  if (request.json != ListForm::kText) return PrintList(console->out, request.json, entries);
-  for (const OrderedJson& entry : entries) PrintPairs(console->out, entry);
+  list.End();
 }
 
 void ScorePairs(const PairRequest& request, Console* console) {
