@@ -20,6 +20,7 @@
 #include "tools/media/picture_inputs.h"
 #include "tools/model/interrupt.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/text_windows.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {
@@ -168,22 +169,10 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
   return entry;
 }
 
-// Runs all texts in one batch; prints each input with its result.
-void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
-  const Request request(arguments, model);
+// Prints inputs `first` and following with their results.
+void PrintBatch(const Arguments& arguments, const Model& model, const GenerationRequest& request, const Inputs& inputs,
+                size_t first, const std::vector<Generation>& generations, JsonList* list, Console* console) {
   const bool has_text = model.Info().has_text != 0;
-  Inputs inputs;
-  std::vector<Generation> generations;
-  if (!arguments.images.empty()) {
-    if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
-    inputs.names = arguments.images;
-    inputs.dropped.resize(inputs.names.size());
-    generations = GenerateFromImages(model, arguments.images, request.request);
-  } else {
-    inputs = InputsOf(arguments, model, request.request, console);
-    generations = Generate(model, inputs.ids, request.request);
-  }
-  OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
     std::vector<std::string> columns, rows;
@@ -191,12 +180,13 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
       columns.push_back(has_text ? Tokenizer(model).Piece(id) : std::to_string(id));
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
     if (arguments.json != ListForm::kText) {
-      list.push_back(JsonOf(model, generation, inputs.names[i], columns, rows));
-      if (inputs.dropped[i] != 0) list.back()["dropped_tokens"] = inputs.dropped[i];
+      OrderedJson entry = JsonOf(model, generation, inputs.names[first + i], columns, rows);
+      if (inputs.dropped[first + i] != 0) entry["dropped_tokens"] = inputs.dropped[first + i];
+      list->Add(entry);
       continue;
     }
-    console->out << Printable(inputs.names[i]) << " -> " << Printable(generation.text) << "\n";
-    if (request.request.hypotheses > 1) {
+    console->out << Printable(inputs.names[first + i]) << " -> " << Printable(generation.text) << "\n";
+    if (request.hypotheses > 1) {
       for (const Hypothesis& hypothesis : generation.hypotheses) {
         console->out << fmt::format("  {:9.4f}  {}\n", hypothesis.score, Printable(hypothesis.text));
       }
@@ -204,8 +194,35 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     console->out << Logprobs(model, generation, rows);
     if (!generation.alignment.empty()) console->out << Drawing(generation, columns, rows);
   }
-  ReportRoom(model, request.request, generations, console->err);
-  PrintList(console->out, arguments.json, list);
+  console->out << std::flush;
+}
+
+// Runs the texts in batches, so that the memory of their KV caches is bounded; prints each input with its result.
+void RunBatches(const Arguments& arguments, const Model& model, Console* console) {
+  Request request(arguments, model);
+  JsonList list(console->out, arguments.json);
+  Inputs inputs;
+  std::vector<Generation> all;
+  if (!arguments.images.empty()) {
+    if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
+    inputs.names = arguments.images;
+    inputs.dropped.resize(inputs.names.size());
+    all = GenerateFromImages(model, arguments.images, request.request);
+    PrintBatch(arguments, model, request.request, inputs, 0, all, &list, console);
+  } else {
+    inputs = InputsOf(arguments, model, request.request, console);
+    const size_t most = BatchLimits().texts;
+    for (size_t first = 0; first < inputs.ids.size() && !Interrupt::Happened(); first += most) {
+      const auto begin = inputs.ids.begin() + static_cast<ptrdiff_t>(first);
+      const size_t count = std::min(most, inputs.ids.size() - first);
+      request.request.number = first;
+      std::vector<Generation> made = Generate(model, {begin, begin + static_cast<ptrdiff_t>(count)}, request.request);
+      PrintBatch(arguments, model, request.request, inputs, first, made, &list, console);
+      std::move(made.begin(), made.end(), std::back_inserter(all));
+    }
+  }
+  ReportRoom(model, request.request, all, console->err);
+  list.End();
 }
 
 // Runs prompt by prompt; prints the continuation as it is generated.
@@ -297,7 +314,7 @@ void Run(const Arguments& arguments, Console* console) {
     }
     PrintList(console->out, arguments.json, list);
   } else if (arguments.json != ListForm::kText || arguments.prompts.empty() || !arguments.images.empty()) {
-    RunBatch(arguments, model, console);
+    RunBatches(arguments, model, console);
   } else {
     RunPrompts(arguments, model, console);
   }
