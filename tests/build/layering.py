@@ -28,6 +28,7 @@ TOOL_LAYERS = [
     ["tools/commands"],
     ["tools/attend", "tools/bench", "tools/check", "tools/convert", "tools/eval", "tools/inspect", "tools/run",
      "tools/similarity", "tools/transcribe"],
+    ["tools/vectors"],
     ["tools/generate", "tools/measure", "tools/prediction"],
     ["tools/media", "tools/tensors", "tools/text"],
     ["tools/model"],

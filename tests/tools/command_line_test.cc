@@ -143,6 +143,13 @@ TEST_F(CommandLineTest, KeepsDefaults) {
   EXPECT_EQ(values_.count, 1u);
 }
 
+// A text in brackets is one text, and an argument after it is not another one.
+TEST_F(CommandLineTest, RepeatedOptionsKeepTheirValues) {
+  EXPECT_EQ(Parse({"command", "--texts", "[a,b]", "x", "--texts", "[SEP]"}), "");
+  EXPECT_EQ(values_.texts, (std::vector<std::string>{"[a,b]", "[SEP]"}));
+  EXPECT_EQ(values_.path, "x");
+}
+
 TEST_F(CommandLineTest, RunsOnlyTheSubcommand) {
   Parse({"command", "x", "nested"});
   EXPECT_EQ(values_.runs, 10);

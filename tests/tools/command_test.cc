@@ -71,6 +71,17 @@ TEST(Command, WrongUseIsRefused) {
   ExpectRefused({"convert", Temporary("nowhere"), "-o", Temporary("x.fovea"), "--weights", "int5"}, "int5");
 }
 
+// A command that does not fit names the one that does, and prints nothing before.
+TEST(Command, TheWrongCommandNamesTheRightOne) {
+  const CommandResult written = Fovea({"generate", TinyBlob("sequence"), "--prompt", "a cat"});
+  EXPECT_EQ(written.status, 2);
+  EXPECT_EQ(written.out, "");
+  EXPECT_NE(written.err.find("fovea run"), std::string::npos) << written.err;
+  const CommandResult compared = Fovea({"similarity", TinyBlob("sequence"), "--text", "a", "--text", "cat"});
+  EXPECT_EQ(compared.status, 2);
+  EXPECT_NE(compared.err.find("fovea run"), std::string::npos) << compared.err;
+}
+
 TEST(Command, MissingAndDamagedFilesAreRefused) {
   const std::string missing = Temporary("missing.fovea");
   for (const char* command : {"verify", "inspect", "bench", "tokenize", "run"}) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "tests/support/parsed_json.h"
 #include "tests/support/paths.h"
@@ -151,6 +152,26 @@ std::string Decoder() {
     return made;
   }();
   return blob;
+}
+
+// More texts than a batch has: in their order, each with the random numbers of its place.
+TEST(GenerateCommand, ManyTextsRunInBatches) {
+  std::vector<std::string> all = {"generate", Decoder(),       "--jsonl", "--ignore-stop", "--max-tokens",
+                                  "6",        "--temperature", "2",       "--seed",        "5"};
+  const size_t count = 70;
+  for (size_t i = 0; i < count; ++i) all.insert(all.end(), {"--ids", std::to_string(1 + i % 7)});
+  const CommandResult result = Fovea(all);
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::istringstream lines(result.out);
+  std::vector<json> texts;
+  for (std::string line; std::getline(lines, line);) texts.push_back(json::parse(line));
+  ASSERT_EQ(texts.size(), count);
+  std::set<std::vector<int>> of_one;  // texts of one prompt
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_EQ(texts[i]["input"], std::to_string(1 + i % 7));
+    if (i % 7 == 0) of_one.insert(texts[i]["tokens"].get<std::vector<int>>());
+  }
+  EXPECT_EQ(of_one.size(), count / 7) << "random numbers of another place";
 }
 
 // A decoder without an encoder continues the prompt.

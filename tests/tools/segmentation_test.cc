@@ -88,7 +88,7 @@ TEST(Segmentation, SharesAndMaskAreThoseOfResizedScores) {
   for (const json& segment : found["segments"]) {
     const auto count = segment["pixels"].get<uint64_t>();
     EXPECT_EQ(count, counts.at(segment["class"].get<size_t>()));
-    EXPECT_NEAR(segment["share"].get<double>(), static_cast<double>(count) / (picture.height * picture.width), 1e-12);
+    EXPECT_NEAR(segment["share"].get<double>(), static_cast<double>(count) / (picture.height * picture.width), 1e-9);
     EXPECT_EQ(segment["label"], "LABEL_" + std::to_string(segment["class"].get<int>()));
     EXPECT_LE(count, before);
     before = count;

@@ -3,15 +3,21 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <string>
 
 #include "tools/base/mapped_file.h"
+#include "tools/base/partial_files.h"
 #include "tools/base/utf8_units.h"
 
 namespace fovea::tools {
 namespace {
+
+std::string Path(const std::string& name) {
+  return (std::filesystem::path(testing::TempDir()) / ("fovea-" + name)).string();
+}
 
 TEST(System, AConsoleShowsWholeCharacters) {
   const std::string text = "a\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80";  // characters of 1, 2, 3 and 4 bytes
@@ -38,6 +44,23 @@ TEST(System, ANewFileIsNoOtherOne) {
   EXPECT_FALSE(std::filesystem::exists(path));
   RemoveFile(path);
 }
+
+#ifndef _WIN32
+TEST(System, SignalsRemovePartialFiles) {
+  const std::string path = Path("x.part"), other = Path("kept.part");
+  for (const std::string& file : {path, other}) WriteFile(file, "a", 1);
+  const auto interrupted = [&] {
+    signal(SIGINT, SIG_DFL);
+    { const PartialFile complete(other); }
+    const PartialFile partial(path);
+    raise(SIGINT);
+  };
+  EXPECT_EXIT(interrupted(), testing::KilledBySignal(SIGINT), "");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(std::filesystem::exists(other));
+  RemoveFile(other);
+}
+#endif
 
 }  // namespace
 }  // namespace fovea::tools

@@ -1,26 +1,35 @@
 #include "tools/base/lines.h"
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include "tools/base/fail.h"
 
 namespace fovea::tools {
 
+LineReader::LineReader(const std::string& path) : path_(path), stream_(path == "-" ? std::cin : file_) {
+  if (path == "-") return;
+  file_.open(std::filesystem::path(path), std::ios::binary);
+  if (!file_) Fail("{}: cannot open", path);
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(path, unknown)) size_ = std::filesystem::file_size(path, unknown);
+  if (unknown) size_ = 0;
+}
+
+bool LineReader::Next(std::string* line) {
+  if (!std::getline(stream_, *line)) {
+    if (stream_.bad()) Fail("{}: cannot read", path_);
+    return false;
+  }
+  bytes_ += line->size() + 1;
+  if (!line->empty() && line->back() == '\r') line->pop_back();
+  return true;
+}
+
 std::vector<std::string> ReadLines(const std::string& path) {
-  std::ifstream opened;
-  if (path != "-") {
-    opened.open(std::filesystem::path(path), std::ios::binary);
-    if (!opened) Fail("{}: cannot open", path);
-  }
-  std::istream& stream = path == "-" ? std::cin : opened;
+  LineReader reader(path);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(line);
-  }
-  if (stream.bad()) Fail("{}: cannot read", path);
+  for (std::string line; reader.Next(&line);) lines.push_back(line);
   return lines;
 }
 

@@ -2,7 +2,10 @@
 #include "tools/base/print.h"
 
 #include <fmt/format.h>
+#include <stdlib.h>
 
+#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "fovea/model.h"
@@ -27,8 +30,37 @@ std::string ShortBytes(uint64_t bytes) {
   return fmt::format("{:.{}f} {}", size, size < 10 ? 2 : 1, unit);
 }
 
-void PrintJson(std::ostream& out, const OrderedJson& json) {
-  out << json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
+namespace {
+
+// The shortest decimal number that identifies the f32, or nine digits of an f64.
+double Rounded(double number) {
+  if (!std::isfinite(number)) return number;
+  const auto single = static_cast<float>(number);
+  fmt::memory_buffer text;
+  if (static_cast<double>(single) == number) {
+    fmt::format_to(std::back_inserter(text), "{}", single);
+  } else {
+    fmt::format_to(std::back_inserter(text), "{:.9g}", number);
+  }
+  text.push_back('\0');
+  return strtod(text.data(), nullptr);
 }
+
+void RoundNumbers(OrderedJson& json) {
+  if (json.is_number_float()) {
+    json = Rounded(json.get<double>());
+  } else if (json.is_structured()) {
+    for (OrderedJson& part : json) RoundNumbers(part);
+  }
+}
+
+}  // namespace
+
+std::string JsonText(OrderedJson json, int indent) {
+  RoundNumbers(json);
+  return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+void PrintJson(std::ostream& out, const OrderedJson& json) { out << JsonText(json, 2) << "\n"; }
 
 }  // namespace fovea::tools

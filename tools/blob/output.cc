@@ -46,6 +46,7 @@ BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
     file_ = CreateNewFile(partial_);
   }
   if (file_ == nullptr) FailToWrite();
+  removed_ = std::make_unique<PartialFile>(partial_);
 }
 
 BlobFile::~BlobFile() {

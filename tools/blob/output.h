@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/partial_files.h"
+
 namespace fovea::tools {
 
 class BlobOutput {
@@ -54,6 +56,7 @@ class BlobFile : public BlobOutput {
 
   std::string path_, partial_;
   std::FILE* file_ = nullptr;
+  std::unique_ptr<PartialFile> removed_;  // by a signal
 };
 
 // Whether the path is a regular file, a link to one, or does not exist; false for pipes and devices.

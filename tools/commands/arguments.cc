@@ -68,6 +68,24 @@ Option AddJson(Command command, bool* json) {
   return command.Under(Heading::kOutput).AddFlag("--json", json, "Print JSON");
 }
 
+void AddJsonList(Command command, ListForm* form) {
+  const Options output = command.Under(Heading::kOutput);
+  const Option list = output.AddAction(
+      "--json", [=] { *form = ListForm::kArray; }, "Print JSON: one array");
+  output
+      .AddAction(
+          "--jsonl", [=] { *form = ListForm::kLines; },
+          "Print JSON Lines: an object for each input, on one line, as soon as it is known")
+      .Excludes(list);
+}
+
+Option AddTextBatch(Command command, uint32_t* texts) {
+  return command.Under(Heading::kMachine)
+      .Add("--batch", texts, "Run at most N texts at a time, and 4096 tokens; results do not depend on it")
+      .Range(1, 4096)
+      .ShowDefault();
+}
+
 Option AddPackTargets(const Options& options, const std::string& names, std::vector<std::string>* targets,
                       const std::string& help) {
   const std::vector<std::string> known = PackTargets();
@@ -78,6 +96,16 @@ Option AddPackTargets(const Options& options, const std::string& names, std::vec
 
 Option ModelArguments::AddTo(Command command) {
   const Option blob = AddBlob(command, &path);
+  AddHow(command);
+  return blob;
+}
+
+void ModelArguments::AddOptionTo(Command command, const std::string& name, const std::string& help) {
+  command.Under(Heading::kModel).Add(name, &path, help).Placeholder("BLOB");
+  AddHow(command);
+}
+
+void ModelArguments::AddHow(Command command) {
   command.Under(Heading::kMachine)
       .AddChoice<uint32_t>(
           "--backend", &backend,
@@ -86,7 +114,6 @@ Option ModelArguments::AddTo(Command command) {
       .Placeholder("NAME");
   command.Under(Heading::kModel)
       .AddFlag("--skip-checksum", &skip_checksum, "Do not verify the checksum, which reads the whole blob");
-  return blob;
 }
 
 Model ModelArguments::Open() const {
@@ -156,12 +183,31 @@ void TextArguments::AddTo(Command command) {
 }
 
 std::vector<std::string> TextArguments::All() const {
-  std::vector<std::string> all = texts;
-  for (const std::string& path : documents) all.push_back(ReadFile(path));
-  if (!file.empty()) {
-    for (std::string& line : ReadLines(file)) all.push_back(std::move(line));
-  }
+  std::vector<std::string> all;
+  TextSource source(*this);
+  while (std::optional<std::string> text = source.Next()) all.push_back(std::move(*text));
   return all;
+}
+
+TextSource::TextSource(const TextArguments& arguments) : arguments_(arguments) {
+  if (!arguments.file.empty()) lines_.emplace(arguments.file);
+}
+
+std::optional<std::string> TextSource::Next() {
+  const size_t texts = arguments_.texts.size(), documents = arguments_.documents.size();
+  if (next_ < texts) return arguments_.texts[next_++];
+  if (next_ < texts + documents) return ReadFile(arguments_.documents[next_++ - texts]);
+  std::string line;
+  if (!lines_ || !lines_->Next(&line)) return std::nullopt;
+  return line;
+}
+
+double TextSource::Share() const {
+  const bool known = lines_ ? lines_->size() != 0 : true;
+  if (!known) return 0;
+  const size_t others = arguments_.texts.size() + arguments_.documents.size();
+  if (!lines_) return others == 0 ? 0 : static_cast<double>(next_) / static_cast<double>(others);
+  return std::min(1.0, static_cast<double>(lines_->bytes()) / static_cast<double>(lines_->size()));
 }
 
 }  // namespace fovea::tools

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/json_list.h"
+#include "tools/base/lines.h"
 #include "tools/commands/command_line.h"
 #include "tools/model/batch.h"
 #include "tools/model/model.h"
@@ -24,6 +26,10 @@ Option AddDimensions(Command command, uint32_t* dimensions);
 Option AddPromptName(Command command, std::string* name);
 Option AddSeconds(Command command, double* seconds, const std::string& help);
 Option AddJson(Command command, bool* json);
+// --json and --jsonl, for commands that print an entry for each of many inputs.
+void AddJsonList(Command command, ListForm* form);
+// --batch: most texts of a run.
+Option AddTextBatch(Command command, uint32_t* texts);
 
 // Targets to pack weights for (repeatable); any that PackTargets() does not list is refused.
 Option AddPackTargets(const Options& options, const std::string& names, std::vector<std::string>* targets,
@@ -37,7 +43,12 @@ struct ModelArguments {
 
   // Returns BLOB.
   Option AddTo(Command command);
+  // The blob as an option with this name.
+  void AddOptionTo(Command command, const std::string& name, const std::string& help);
   Model Open() const;
+
+ private:
+  void AddHow(Command command);
 };
 
 // The program and the shape of its input: --rows and --batch, or --lengths.
@@ -69,6 +80,20 @@ struct TextArguments {
   bool Given() const { return !texts.empty() || !documents.empty() || !file.empty(); }
   // --text first, then each --document as a whole, then the lines of --file.
   std::vector<std::string> All() const;
+};
+
+// The same texts one by one; nothing is kept.
+class TextSource {
+ public:
+  explicit TextSource(const TextArguments& arguments);
+  std::optional<std::string> Next();
+  // The part of the input that has been read, from 0 to 1; 0: unknown, as for pipes.
+  double Share() const;
+
+ private:
+  const TextArguments& arguments_;
+  size_t next_ = 0;  // text or document
+  std::optional<LineReader> lines_;
 };
 
 }  // namespace fovea::tools

@@ -18,11 +18,13 @@ void ChatArguments::AddTo(Command command) {
   chat.Add("--messages", &messages,
            "Begin the chat with the messages of FILE, a JSON list of {\"role\", \"content\"};\n-: standard input")
       .Placeholder("FILE");
+  chat.AddFlag("--special", &special, "Special tokens in messages are tokens; without it they are text");
   chat.Add("--date", &date, "Date that the chat template writes, YYYY-MM-DD; default: now").Placeholder("DATE");
 }
 
 ChatInputs ChatArguments::Inputs() const {
   ChatInputs inputs;
+  inputs.special = special;
   for (const std::string& variable : variables) inputs.variables.push_back(TemplateVariable(variable));
   if (date.empty()) return inputs;
   struct tm parts = {};

@@ -13,6 +13,7 @@ namespace fovea::tools {
 struct ChatArguments {
   std::vector<std::string> variables;
   std::string date, messages;
+  bool special = false;
 
   void AddTo(Command command);
   ChatInputs Inputs() const;

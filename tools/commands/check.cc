@@ -33,6 +33,14 @@ OrderedJson ToJson(const CheckLine& line) {
   return json;
 }
 
+bool HasIntegerWeights(const Model& model) {
+  for (uint32_t i = 0; i < model.Info().tensor_count; ++i) {
+    const uint32_t type = model.Tensor(i).type;
+    if (type == FOVEA_TYPE_I8 || type == FOVEA_TYPE_I4) return true;
+  }
+  return false;
+}
+
 void Run(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   const SafetensorsReader golden(arguments.golden);
@@ -55,6 +63,10 @@ void Run(const Arguments& arguments, Console* console) {
         std::count_if(lines.begin(), lines.end(), [](const CheckLine& l) { return l.ok && !l.compared; });
     console->out << fmt::format("{} compared, {} failed{}\n", compared, failed,
                                 left_out == 0 ? "" : fmt::format(", {} not compared", left_out));
+  }
+  if (failed != 0 && !arguments.options.cosine && HasIntegerWeights(model)) {
+    console->err << "fovea: the blob has integer weights, so its outputs differ by more than rounding; --cosine 0.99 "
+                    "compares directions instead\n";
   }
   if (failed != 0 || compared == 0) console->status = kExitFailedCheck;
 }

@@ -152,9 +152,15 @@ Option Options::AddFlag(const std::string& names, bool* value, const std::string
   return Placed(app_->add_flag(names, *value, help));
 }
 
+Option Options::AddAction(const std::string& names, const std::function<void()>& call, const std::string& help) const {
+  return Placed(app_->add_flag_callback(names, call, help));
+}
+
 Option Options::AddRepeated(const std::string& names, std::vector<std::string>* values, const std::string& help) const {
+  // Extra arguments would belong to the option: another positional argument, and the parts of a text in brackets.
   return Placed(app_->add_option(names, *values, help + " (repeatable)")
                     ->expected(1)
+                    ->allow_extra_args(false)
                     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll));
 }
 

@@ -120,6 +120,9 @@ class Options {
   // Without a value: sets `value`. A name that begins with "!" clears it.
   Option AddFlag(const std::string& names, bool* value, const std::string& help) const;
 
+  // Without a value: calls `call` when it is given.
+  Option AddAction(const std::string& names, const std::function<void()>& call, const std::string& help) const;
+
   // Can be given several times; `values` gets all of them.
   Option AddRepeated(const std::string& names, std::vector<std::string>* values, const std::string& help) const;
 

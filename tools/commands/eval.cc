@@ -144,7 +144,8 @@ void AddEval(Command app, Console* console) {
   const auto file = [&](const char* option, std::string* path, const char* help) {
     samples.Add(option, path, help).Placeholder("FILE");
   };
-  file("--labels", &arguments->labels, "Lines of text, tab, class; or of text, tab, text, tab, class of the pair");
+  file("--labels", &arguments->labels,
+       "Lines of text, tab, class; or of text, tab, text, tab, class of the pair;\nor with the class first");
   file("--pairs", &arguments->pairs, "Lines of text, tab, text, tab, similarity score");
   file("--images", &arguments->pictures, "Lines of image path, tab, class; paths are relative to FILE");
   file("--sounds", &arguments->sounds, "Lines of audio file path, tab, class; paths are relative to FILE");

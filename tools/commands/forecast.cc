@@ -23,7 +23,7 @@ struct Arguments {
   std::vector<double> quantiles = {0.1, 0.5, 0.9};
   std::optional<float> temperature, top_p;
   std::optional<uint32_t> top_k;
-  bool json = false;
+  ListForm json = ListForm::kText;
 };
 
 std::vector<float> SeriesIn(const std::string& path) {
@@ -91,14 +91,14 @@ void Run(const Arguments& arguments, Console* console) {
       console->err << fmt::format("fovea: {}: the first {} numbers are dropped: the model reads {}\n", file,
                                   forecast.dropped, bins.context());
     }
-    if (arguments.json) {
+    if (arguments.json != ListForm::kText) {
       list.push_back(JsonOf(file, forecast, steps, arguments.quantiles));
       continue;
     }
     if (arguments.files.size() > 1) console->out << file << "\n";
     PrintTable(steps, arguments.quantiles, console->out);
   }
-  if (arguments.json) PrintJson(console->out, list);
+  PrintList(console->out, arguments.json, list);
   if (Interrupt::Happened()) console->status = kExitInterrupted;
 }
 
@@ -133,7 +133,7 @@ void AddForecast(Command app, Console* console) {
   sampling.Add("--seed", &arguments->request.seed, "Seed of the random numbers").NonNegative();
   output.Add("--quantiles", &arguments->quantiles, "Quantiles of the samples to print").Commas().Range(0.0, 1.0);
   AddWorkers(command, &arguments->request.workers);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Prints the mean and quantiles of the drawn continuations for each step; --json also prints the continuations.
 For more steps than the model was trained for, the median continues the series and the model runs again.

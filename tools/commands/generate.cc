@@ -13,12 +13,14 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/conversation.h"
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/model/interrupt.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/text_windows.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {
@@ -32,7 +34,8 @@ struct Arguments {
   std::vector<std::string> ids, prompts, images;
   std::string draft, system, target_prefix;
   std::string chat_template = "auto";
-  bool chat = false, hide_prompt = false, ignore_stop = false, json = false;
+  bool chat = false, hide_prompt = false, ignore_stop = false;
+  ListForm json = ListForm::kText;
 };
 
 // Draws the attention map: a line for each output token, a column for each input token, darker for larger weights.
@@ -166,35 +169,24 @@ OrderedJson JsonOf(const Model& model, const Generation& generation, const std::
   return entry;
 }
 
-// Runs all texts in one batch; prints each input with its result.
-void RunBatch(const Arguments& arguments, const Model& model, Console* console) {
-  const Request request(arguments, model);
+// Prints inputs `first` and following with their results.
+void PrintBatch(const Arguments& arguments, const Model& model, const GenerationRequest& request, const Inputs& inputs,
+                size_t first, const std::vector<Generation>& generations, JsonList* list, Console* console) {
   const bool has_text = model.Info().has_text != 0;
-  Inputs inputs;
-  std::vector<Generation> generations;
-  if (!arguments.images.empty()) {
-    if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
-    inputs.names = arguments.images;
-    inputs.dropped.resize(inputs.names.size());
-    generations = GenerateFromImages(model, arguments.images, request.request);
-  } else {
-    inputs = InputsOf(arguments, model, request.request, console);
-    generations = Generate(model, inputs.ids, request.request);
-  }
-  OrderedJson list = OrderedJson::array();
   for (size_t i = 0; i < generations.size(); ++i) {
     const Generation& generation = generations[i];
     std::vector<std::string> columns, rows;
     for (const int32_t id : generation.input)
       columns.push_back(has_text ? Tokenizer(model).Piece(id) : std::to_string(id));
     for (const int32_t token : generation.tokens) rows.push_back(GeneratedPiece(model, token));
-    if (arguments.json) {
-      list.push_back(JsonOf(model, generation, inputs.names[i], columns, rows));
-      if (inputs.dropped[i] != 0) list.back()["dropped_tokens"] = inputs.dropped[i];
+    if (arguments.json != ListForm::kText) {
+      OrderedJson entry = JsonOf(model, generation, inputs.names[first + i], columns, rows);
+      if (inputs.dropped[first + i] != 0) entry["dropped_tokens"] = inputs.dropped[first + i];
+      list->Add(entry);
       continue;
     }
-    console->out << Printable(inputs.names[i]) << " -> " << Printable(generation.text) << "\n";
-    if (request.request.hypotheses > 1) {
+    console->out << Printable(inputs.names[first + i]) << " -> " << Printable(generation.text) << "\n";
+    if (request.hypotheses > 1) {
       for (const Hypothesis& hypothesis : generation.hypotheses) {
         console->out << fmt::format("  {:9.4f}  {}\n", hypothesis.score, Printable(hypothesis.text));
       }
@@ -202,21 +194,55 @@ void RunBatch(const Arguments& arguments, const Model& model, Console* console) 
     console->out << Logprobs(model, generation, rows);
     if (!generation.alignment.empty()) console->out << Drawing(generation, columns, rows);
   }
-  ReportRoom(model, request.request, generations, console->err);
-  if (arguments.json) PrintJson(console->out, list);
+  console->out << std::flush;
+}
+
+// Runs the texts in batches, so that the memory of their KV caches is bounded; prints each input with its result.
+void RunBatches(const Arguments& arguments, const Model& model, Console* console) {
+  Request request(arguments, model);
+  JsonList list(console->out, arguments.json);
+  Inputs inputs;
+  std::vector<Generation> all;
+  if (!arguments.images.empty()) {
+    if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
+    inputs.names = arguments.images;
+    inputs.dropped.resize(inputs.names.size());
+    all = GenerateFromImages(model, arguments.images, request.request);
+    PrintBatch(arguments, model, request.request, inputs, 0, all, &list, console);
+  } else {
+    inputs = InputsOf(arguments, model, request.request, console);
+    const size_t most = BatchLimits().texts;
+    for (size_t first = 0; first < inputs.ids.size() && !Interrupt::Happened(); first += most) {
+      const auto begin = inputs.ids.begin() + static_cast<ptrdiff_t>(first);
+      const size_t count = std::min(most, inputs.ids.size() - first);
+      request.request.number = first;
+      std::vector<Generation> made = Generate(model, {begin, begin + static_cast<ptrdiff_t>(count)}, request.request);
+      PrintBatch(arguments, model, request.request, inputs, first, made, &list, console);
+      std::move(made.begin(), made.end(), std::back_inserter(all));
+    }
+  }
+  ReportRoom(model, request.request, all, console->err);
+  list.End();
 }
 
 // Runs prompt by prompt; prints the continuation as it is generated.
 void RunPrompts(const Arguments& arguments, const Model& model, Console* console) {
   Request request(arguments, model);
-  request.request.show = [&](size_t, const std::string& part) { console->out << part << std::flush; };
   const Inputs inputs = InputsOf(arguments, model, request.request, console);
+  // A prompt is printed with the first part of its continuation: nothing before a refusal.
+  std::string prompt;
+  const auto show = [&](const std::string& part) {
+    console->out << prompt << part << std::flush;
+    prompt.clear();
+  };
+  request.request.show = [&](size_t, const std::string& part) { show(part); };
   std::vector<Generation> generations;
   for (size_t i = 0; i < inputs.ids.size() && !Interrupt::Happened(); ++i) {
     request.request.number = i;
-    if (!arguments.hide_prompt) console->out << inputs.names[i] << std::flush;
+    if (!arguments.hide_prompt) prompt = inputs.names[i];
     generations.push_back(Generate(model, {inputs.ids[i]}, request.request)[0]);
     const Generation& generation = generations.back();
+    show("");
     for (const Hypothesis& hypothesis : generation.hypotheses) {
       console->out << (&hypothesis == &generation.hypotheses[0] ? "" : "\n") << hypothesis.text;
     }
@@ -231,7 +257,7 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
 // The user's turns are the prompts, or else lines of standard input until it ends. Ctrl-C ends the answer that is being
 // generated, or else the chat.
 void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrupt, Console* console) {
-  if (arguments.json) Fail("--json is not supported in chat mode; leave out --json or --chat");
+  if (arguments.json != ListForm::kText) Fail("--json is not supported in chat mode; leave out --json or --chat");
   if (!arguments.target_prefix.empty() || arguments.generation.Scores()) {
     Fail("--target-prefix and --score are not supported in chat mode; leave them out");
   }
@@ -272,6 +298,7 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
 
 void Run(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
+  DecodeProgram(model);  // refuses models without one
   Interrupt interrupt;
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);
@@ -279,15 +306,15 @@ void Run(const Arguments& arguments, Console* console) {
     if (!arguments.draft.empty()) Fail("--score cannot be combined with --draft: nothing is generated");
     const GenerationRequest request = Request(arguments, model).request;
     const Inputs inputs = InputsOf(arguments, model, request, console);
-    OrderedJson list =
-        arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request, arguments.json, console);
+    OrderedJson list = arguments.generation.Score(model, inputs.ids, inputs.texts, inputs.names, request,
+                                                  arguments.json != ListForm::kText, console);
     const size_t each = inputs.ids.empty() ? 1 : std::max<size_t>(1, list.size() / inputs.ids.size());
     for (size_t i = 0; i < list.size(); ++i) {
       if (inputs.dropped[i / each] != 0) list[i]["dropped_tokens"] = inputs.dropped[i / each];
     }
-    if (arguments.json) PrintJson(console->out, list);
-  } else if (arguments.json || arguments.prompts.empty() || !arguments.images.empty()) {
-    RunBatch(arguments, model, console);
+    PrintList(console->out, arguments.json, list);
+  } else if (arguments.json != ListForm::kText || arguments.prompts.empty() || !arguments.images.empty()) {
+    RunBatches(arguments, model, console);
   } else {
     RunPrompts(arguments, model, console);
   }
@@ -336,7 +363,7 @@ void AddGenerate(Command app, Console* console) {
                  "Print which input tokens the decoder attended to for each output token");
   arguments->generation.AddSampling(command);
   arguments->generation.AddScoring(command);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Each step takes the token with the highest score, or with --temperature samples one: penalties come first,
 then the temperature, --top-k, --top-p and --min-p. The sample depends on the seed, the index of the text and the step.

@@ -20,7 +20,8 @@
 #include "tools/tensors/padded_inputs.h"
 #include "tools/tensors/padded_outputs.h"
 #include "tools/text/text_inputs.h"
-#include "tools/text/text_run.h"
+#include "tools/text/text_progress.h"
+#include "tools/text/text_windows.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {
@@ -39,7 +40,8 @@ struct Arguments {
   bool wrapped = false;
   bool trace = false;
   uint32_t taps = FOVEA_TAP_DENSE;
-  bool json = false;
+  uint32_t batch = BatchLimits().texts;
+  ListForm json = ListForm::kText;
 };
 
 void CheckTensorOptions(const Arguments& arguments) {
@@ -79,7 +81,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
       entry["max"] = *most;
     }
     summary.push_back(entry);
-    if (arguments.json) return;
+    if (arguments.json != ListForm::kText) return;
     console->out << fmt::format("{:<20} {:<20}", Printable(tensor.name), ShapeText(tensor.shape));
     if (!tensor.values.empty()) console->out << fmt::format(" {:.5g} .. {:.5g}", *least, *most);
     console->out << "\n";
@@ -99,7 +101,7 @@ void RunTensors(const Arguments& arguments, Console* console) {
     add({name + ".values", {weights.values.size()}, weights.values, {}});
   }
   if (!arguments.output.empty()) writer.Write(arguments.output);
-  if (arguments.json) PrintJson(console->out, summary);
+  PrintList(console->out, arguments.json, summary);
 }
 
 void RunTextsCommand(const Arguments& arguments, Console* console) {
@@ -109,30 +111,59 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   const Tokenizer tokenizer(model);
   const uint32_t program = FindTextProgram(model, arguments.program);
   const Explainer explainer(model, program);
-  TextRunOptions options = {arguments.workers, arguments.max_length, arguments.wrapped};
-  if (arguments.explain != 0) options.taps = explainer.taps();
   PredictionOptions how = arguments.prediction;
   how.sparse = how.sparse || MakesWordWeights(model);
   const bool embeds = how.sparse || TaskOf(model, program) == OutputTask::kEmbedding;
   if (!embeds && !arguments.prompt_name.empty()) Fail("{}: makes no embeddings; leave out --prompt-name", model.name());
   const Prompt prompt = embeds ? ChoosePrompt(model, arguments.prompt_name) : Prompt();
   PrintPrompt(NoteOf(prompt), console->err);
-  const std::vector<std::string> texts = arguments.text.All();
-  const TextRun run = RunTexts(model, tokenizer, program, prompt.Before(texts), options);
-  PrintTruncations(Truncations(run.tokens), console->err);
-  OrderedJson predictions = Predict(model, tokenizer, *run.session, texts, run.tokens, how);
-  for (OrderedJson& entry : predictions) {
-    if (!prompt.text.empty()) entry["prompt"] = prompt.name;
-  }
-  if (arguments.explain != 0) {
-    const std::vector<OrderedJson> reasons = explainer.Explain(tokenizer, *run.session, run.texts, run.tokens);
-    for (size_t i = 0; i < reasons.size(); ++i) predictions[i].update(reasons[i]);
-  }
-  if (arguments.json) return PrintJson(console->out, predictions);
-  for (const OrderedJson& prediction : predictions) {
-    PrintPrediction(console->out, prediction);
-    PrintExplanation(console->out, prediction, arguments.explain);
-  }
+  SessionRequest request;
+  request.program = program;
+  request.workers = arguments.workers;
+  if (arguments.explain != 0) request.taps = explainer.taps();
+  TextSource source(arguments.text);
+  TextProgress progress(console->err);
+  Truncations cuts;
+  JsonList list(console->out, arguments.json);
+  std::vector<OrderedJson> window;
+  WindowSteps steps;
+  steps.next = [&]() -> std::optional<EncodedText> {
+    std::optional<std::string> text = source.Next();
+    if (!text) return std::nullopt;
+    Tokens tokens = EncodeFor(model, tokenizer, program, prompt.Before(*text), arguments.max_length, arguments.wrapped);
+    cuts.Add(tokens);
+    return EncodedText{std::move(*text), std::move(tokens)};
+  };
+  steps.begin = [&](size_t texts) {
+    window.assign(texts, OrderedJson());
+    progress.Begin(texts, source.Share());
+  };
+  steps.read = [&](const TextBatch& batch) {
+    OrderedJson predictions = Predict(model, tokenizer, batch.session, batch.texts, batch.tokens, how);
+    std::vector<OrderedJson> reasons;
+    if (arguments.explain != 0) {
+      reasons = explainer.Explain(tokenizer, batch.session, prompt.Before(batch.texts), batch.tokens);
+    }
+    for (size_t i = 0; i < batch.which.size(); ++i) {
+      if (!prompt.text.empty()) predictions[i]["prompt"] = prompt.name;
+      if (arguments.explain != 0) predictions[i].update(reasons[i]);
+      window[batch.which[i]] = std::move(predictions[i]);
+    }
+    progress.Add(batch.which.size());
+  };
+  steps.end = [&] {
+    progress.Clear();
+    for (const OrderedJson& prediction : window) {
+      list.Add(prediction);
+      if (arguments.json != ListForm::kText) continue;
+      PrintPrediction(console->out, prediction);
+      PrintExplanation(console->out, prediction, arguments.explain);
+    }
+  };
+  if (RunInWindows(model, request, {arguments.batch}, steps) == 0) Fail("no text given");
+  progress.Clear();
+  PrintTruncations(cuts, console->err);
+  list.End();
 }
 
 void RunSounds(const Arguments& arguments, Console* console) {
@@ -158,7 +189,7 @@ void RunSounds(const Arguments& arguments, Console* console) {
     PrintNotes(console->err, arguments.sounds[i], sounds[i].notes);
   }
   PredictMedia(model, session, arguments.prediction, predictions);
-  if (arguments.json) return PrintJson(console->out, predictions);
+  if (arguments.json != ListForm::kText) return PrintList(console->out, arguments.json, predictions);
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
 
@@ -186,7 +217,7 @@ void RunPictures(const Arguments& arguments, bool all, Console* console) {
     }
     for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
   }
-  if (arguments.json) return PrintJson(console->out, predictions);
+  if (arguments.json != ListForm::kText) return PrintList(console->out, arguments.json, predictions);
   for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
 }
 
@@ -256,7 +287,8 @@ void AddRun(Command app, Console* console) {
                 "Lines of documents are wrapped; without it each line ends a sentence");
   AddProgram(command, &arguments->program);
   AddWorkers(command, &arguments->workers);
-  AddJson(command, &arguments->json);
+  AddTextBatch(command, &arguments->batch);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Texts, sounds and images give classes, tagged spans, words for the mask token or embeddings, depending on the
 task of the model. A document model reads a text sentence by sentence; the output names the sentences and words that
@@ -275,7 +307,7 @@ padded: inputs and results are [rows, width]. Sparse attention weights have no p
 head, keys numbered through the batch, only keys whose weight is not 0.
 Examples:
   fovea run model.fovea --text "What a lovely day"
-  fovea run model.fovea --file lines.txt --workers 4 --json
+  fovea run model.fovea --file lines.txt --workers 4 --jsonl
   fovea run model.fovea --document letter.txt --explain 5
   fovea run reranker.fovea --text "how tall is it" --pair "It is 300 m high." --pair "It is in Paris."
   fovea run squad.fovea --question "Where is it?" --context "The tower is in Paris." --top 3
@@ -291,8 +323,15 @@ Examples:
     if (arguments->pairs.Given()) {
       CheckTensorOptions(*arguments);
       const TextRunOptions run = {arguments->workers, arguments->max_length};
-      return RunPairsCommand({&arguments->model, &arguments->text, &arguments->pairs, arguments->prediction,
-                              command.Given("--top"), run, arguments->program, arguments->json},
+      return RunPairsCommand({&arguments->model,
+                              &arguments->text,
+                              &arguments->pairs,
+                              arguments->prediction,
+                              command.Given("--top"),
+                              run,
+                              arguments->program,
+                              arguments->json,
+                              {arguments->batch}},
                              console);
     }
     if (!arguments->text.Given()) Fail("no input; give --text, --file, --wav, --image or --input");

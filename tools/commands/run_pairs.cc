@@ -9,6 +9,7 @@
 #include "tools/run/pairs.h"
 #include "tools/run/questions.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/text_progress.h"
 #include "tools/text/truncation.h"
 
 namespace fovea::tools {
@@ -44,7 +45,7 @@ void AnswerQuestions(const PairRequest& request, Console* console) {
     entries.push_back(
         AnswerQuestion(model, tokenizer, pairs.questions[i], contexts[contexts.size() == 1 ? 0 : i], options));
   }
-  if (request.json) return PrintJson(console->out, entries);
+  if (request.json != ListForm::kText) return PrintList(console->out, request.json, entries);
   for (const OrderedJson& entry : entries) PrintAnswers(console->out, entry);
 }
 
@@ -62,15 +63,16 @@ void ScoreAllLabels(const PairRequest& request, Console* console) {
   options.program = request.program;
   options.run = request.run;
   Truncations truncations;
-  OrderedJson entries = OrderedJson::array();
-  for (const std::string& text : texts) {
-    entries.push_back(ScoreLabels(model, tokenizer, text, options, &truncations));
-  }
   const std::string warning = EntailmentWarning(model);
+  JsonList list(console->out, request.json);
+  for (const std::string& text : texts) {
+    const OrderedJson entry = ScoreLabels(model, tokenizer, text, options, &truncations);
+    list.Add(entry);
+    if (request.json == ListForm::kText) PrintPairs(console->out, entry);
+  }
   if (!warning.empty()) console->err << "fovea: " << Printable(warning) << "\n";
   PrintTruncations(truncations, console->err);
-  if (request.json) return PrintJson(console->out, entries);
-  for (const OrderedJson& entry : entries) PrintPairs(console->out, entry);
+  list.End();
 }
 
 void ScorePairs(const PairRequest& request, Console* console) {
@@ -87,25 +89,57 @@ void ScorePairs(const PairRequest& request, Console* console) {
   RefuseGenerators(model, true);
   const Tokenizer tokenizer(model);
   const uint32_t program = FindTextProgram(model, request.program);
-  const TextRun run = RunPairs(model, tokenizer, program, pairs, request.run);
-  PrintTruncations(Truncations(run.tokens), console->err);
   if (HasTask(model, "multiple-choice")) {
+    const TextRun run = RunPairs(model, tokenizer, program, pairs, request.run);
+    PrintTruncations(Truncations(run.tokens), console->err);
     const std::vector<OrderedJson> entries = ChooseSeconds(model, run, pairs);
-    if (request.json) return PrintJson(console->out, entries);
+    if (request.json != ListForm::kText) return PrintList(console->out, request.json, entries);
     for (const OrderedJson& entry : entries) PrintPairs(console->out, entry);
     return;
   }
   PredictionOptions prediction = request.prediction;
   prediction.pairs = true;
-  OrderedJson entries = OrderedJson::array();
-  const OrderedJson predicted = Predict(model, tokenizer, *run.session, run.texts, run.tokens, prediction);
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    OrderedJson entry = {{"text", pairs[i].first}, {"pair", pairs[i].second}};
-    entry.update(predicted[i]);
-    entries.push_back(std::move(entry));
-  }
-  if (request.json) return PrintJson(console->out, entries);
-  for (const OrderedJson& entry : entries) PrintPrediction(console->out, entry);
+  SessionRequest session;
+  session.program = program;
+  session.workers = request.run.workers;
+  TextProgress progress(console->err);
+  Truncations cuts;
+  JsonList list(console->out, request.json);
+  std::vector<OrderedJson> window;
+  size_t next = 0, first = 0;
+  WindowSteps steps;
+  steps.next = [&]() -> std::optional<EncodedText> {
+    if (next == pairs.size()) return std::nullopt;
+    const TextPair& pair = pairs[next++];
+    Tokens tokens = EncodePairFor(model, tokenizer, program, pair.first, pair.second, request.run.max_length);
+    cuts.Add(tokens);
+    return EncodedText{pair.first, std::move(tokens)};
+  };
+  steps.begin = [&](size_t count) {
+    first = next - count;
+    window.assign(count, OrderedJson());
+    progress.Begin(count, static_cast<double>(next) / static_cast<double>(pairs.size()));
+  };
+  steps.read = [&](const TextBatch& batch) {
+    const OrderedJson predicted = Predict(model, tokenizer, batch.session, batch.texts, batch.tokens, prediction);
+    for (size_t i = 0; i < batch.which.size(); ++i) {
+      const TextPair& pair = pairs[first + batch.which[i]];
+      OrderedJson entry = {{"text", pair.first}, {"pair", pair.second}};
+      entry.update(predicted[i]);
+      window[batch.which[i]] = std::move(entry);
+    }
+    progress.Add(batch.which.size());
+  };
+  steps.end = [&] {
+    progress.Clear();
+    for (const OrderedJson& entry : window) {
+      list.Add(entry);
+      if (request.json == ListForm::kText) PrintPrediction(console->out, entry);
+    }
+  };
+  RunInWindows(model, session, request.limits, steps);
+  PrintTruncations(cuts, console->err);
+  list.End();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tools/commands/commands.h"
 #include "tools/prediction/prediction.h"
 #include "tools/text/text_run.h"
+#include "tools/text/text_windows.h"
 
 namespace fovea::tools {
 
@@ -34,7 +35,8 @@ struct PairRequest {
   bool top_given;
   TextRunOptions run;
   std::string program;
-  bool json;
+  ListForm json;
+  BatchLimits limits;
 };
 
 // Runs the task that PairArguments::Given() found in the arguments, and prints the result.

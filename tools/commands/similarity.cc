@@ -10,9 +10,11 @@
 #include "tools/base/print.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
+#include "tools/model/interrupt.h"
 #include "tools/prediction/prompts.h"
 #include "tools/similarity/embeddings.h"
 #include "tools/text/truncation.h"
+#include "tools/vectors/nearest.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,8 +27,11 @@ struct Arguments {
   std::optional<uint32_t> measure;
   EmbeddingOptions embedding;
   uint32_t top = 0;
-  bool json = false;
+  ListForm json = ListForm::kText;
 };
+
+// More are printed as they are computed.
+constexpr size_t kManyTexts = 200;
 
 Truncations TruncationsOf(const Directions& texts) {
   Truncations cuts;
@@ -35,52 +40,85 @@ Truncations TruncationsOf(const Directions& texts) {
 }
 
 // Prints all pairs of texts, or of images.
-void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, bool json,
+void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, ListForm form,
                  Console* console) {
-  const std::vector<std::vector<double>> cosines = Similarities(all, all);
-  if (json) {
-    OrderedJson found = {{"source", all.source}, {what, names}, {KeyOf(all.measure), cosines}};
+  const size_t count = all.rows.size();
+  if (form == ListForm::kArray) {
+    std::vector<std::vector<double>> rows;
+    for (size_t i = 0; i < count; ++i) rows.push_back(SimilaritiesOf(all, i, all));
+    OrderedJson found = {{"source", all.source}, {what, names}, {KeyOf(all.measure), rows}};
     if (TruncationsOf(all).any()) found["dropped_tokens"] = all.dropped;
     return PrintJson(console->out, found);
   }
+  if (count > kManyTexts) {
+    console->err << fmt::format("fovea: {} x {} numbers; --top N prints the most similar texts of each instead\n",
+                                Grouped(count), Grouped(count));
+  }
   console->out << fmt::format("{} of {}\n      ", NameOf(all.measure), all.source);
   size_t width = 8;  // characters of a column
-  for (const std::vector<double>& row : cosines) {
-    for (const double cosine : row) width = std::max(width, fmt::format("{:.4f}", cosine).size() + 1);
+  std::vector<std::vector<double>> first;
+  for (size_t i = 0; i < count && count <= kManyTexts; ++i) {
+    first.push_back(SimilaritiesOf(all, i, all));
+    for (const double cosine : first.back()) width = std::max(width, fmt::format("{:.4f}", cosine).size() + 1);
   }
-  for (size_t j = 0; j < names.size(); ++j) console->out << fmt::format("{:>{}}", j + 1, width);
+  for (size_t j = 0; j < count; ++j) console->out << fmt::format("{:>{}}", j + 1, width);
   console->out << "\n";
-  for (size_t i = 0; i < names.size(); ++i) {
+  for (size_t i = 0; i < count; ++i) {
     console->out << fmt::format("{:>6}", i + 1);
-    for (const double cosine : cosines[i]) console->out << fmt::format("{:>{}.4f}", cosine, width);
+    const std::vector<double> row = i < first.size() ? first[i] : SimilaritiesOf(all, i, all);
+    for (const double cosine : row) console->out << fmt::format("{:>{}.4f}", cosine, width);
     console->out << "  " << Printable(names[i]) << "\n";
   }
 }
 
+// Prints for each text or image the `top` most similar ones, without itself.
+void PrintNearest(const Directions& all, const std::vector<std::string>& names, const char* what, size_t top,
+                  ListForm form, Console* console) {
+  if (form == ListForm::kText) console->out << fmt::format("{} of {}\n", NameOf(all.measure), all.source);
+  JsonList list(console->out, form);
+  for (size_t i = 0; i < names.size() && !Interrupt::Happened(); ++i) {
+    BestTexts best(top);
+    const std::vector<double> scores = SimilaritiesOf(all, i, all);
+    for (size_t j = 0; j < scores.size(); ++j) {
+      if (j != i) best.Add({j, scores[j]});
+    }
+    OrderedJson entry = {{what, names[i]}, {"nearest", OrderedJson::array()}};
+    if (i < all.dropped.size() && all.dropped[i] != 0) entry["dropped_tokens"] = all.dropped[i];
+    if (form == ListForm::kText) console->out << fmt::format("{:>6}  {}\n", i + 1, Printable(names[i]));
+    for (const Neighbour& one : best.Sorted()) {
+      entry["nearest"].push_back({{"index", one.text}, {"score", one.score}, {what, names[one.text]}});
+      if (form != ListForm::kText) continue;
+      console->out << fmt::format("  {:>8.4f}  {:>6}  {}\n", one.score, one.text + 1, Printable(names[one.text]));
+    }
+    list.Add(entry);
+  }
+  list.End();
+}
+
 // Prints the texts of each image, the most similar first.
 void PrintMatches(const Arguments& arguments, const std::vector<std::string>& texts, const Directions& said,
-                  const std::vector<std::vector<double>>& cosines, const std::optional<Matching>& matching,
-                  Console* console) {
+                  const Directions& shown, const std::optional<Matching>& matching, Console* console) {
   OrderedJson entries = OrderedJson::array();
-  for (size_t i = 0; i < cosines.size(); ++i) {
+  for (size_t i = 0; i < shown.rows.size(); ++i) {
+    const std::vector<double> cosines = SimilaritiesOf(shown, i, said);
     std::vector<size_t> order(texts.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cosines[i][a] > cosines[i][b]; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cosines[a] > cosines[b]; });
     if (arguments.top != 0 && order.size() > arguments.top) order.resize(arguments.top);
-    const std::vector<double> shares = matching ? matching->Probabilities(cosines[i]) : std::vector<double>();
+    const std::vector<double> shares = matching ? matching->Probabilities(cosines) : std::vector<double>();
     OrderedJson matches = OrderedJson::array();
     for (const size_t j : order) {
-      OrderedJson match = {{"text", texts[j]}, {"cosine", cosines[i][j]}};
+      OrderedJson match = {{"text", texts[j]}, {"cosine", cosines[j]}};
       if (said.dropped[j] != 0) match["dropped_tokens"] = said.dropped[j];
       if (matching) {
-        match["logit"] = matching->Logit(cosines[i][j]);
+        match["logit"] = matching->Logit(cosines[j]);
         match["probability"] = shares[j];
       }
       matches.push_back(match);
     }
     entries.push_back({{"file", arguments.pictures[i]}, {"texts", matches}});
   }
-  if (arguments.json) return PrintJson(console->out, entries);
+  if (arguments.json != ListForm::kText) return PrintList(console->out, arguments.json, entries);
   for (const OrderedJson& entry : entries) {
     console->out << Printable(entry["file"].get<std::string>()) << "\n";
     for (const OrderedJson& match : entry["texts"]) {
@@ -99,6 +137,9 @@ void Similarity(const Arguments& arguments, Console* console) {
   if (texts.empty() && pictures.size() < 2) Fail("one image cannot be compared; give texts or a second --image");
   if (!arguments.prompts.empty() && texts.empty()) Fail("--prompt needs texts; give --text or --file");
   if (!arguments.picture_model.empty() && pictures.empty()) Fail("--image-model needs --image");
+  const bool square = pictures.empty() || texts.empty();
+  if (square && arguments.top == 0 && arguments.json == ListForm::kLines)
+    Fail("--jsonl needs --top: it prints the most similar texts of each");
   const Model model = arguments.model.Open();
   std::optional<Model> other;
   if (!arguments.picture_model.empty()) {
@@ -126,11 +167,18 @@ void Similarity(const Arguments& arguments, Console* console) {
     PrintTruncations(TruncationsOf(said), console->err);
   }
   if (!pictures.empty()) shown = DirectionsOfPictures(of_pictures, arguments.program, pictures, embedding);
+  if (arguments.top != 0 && (pictures.empty() || texts.empty())) {
+    const Interrupt interrupt;
+    PrintNearest(pictures.empty() ? said : shown, pictures.empty() ? texts : pictures,
+                 pictures.empty() ? "text" : "file", arguments.top, arguments.json, console);
+    if (Interrupt::Happened()) console->status = kExitInterrupted;
+    return;
+  }
   if (pictures.empty()) return PrintMatrix(said, texts, "texts", arguments.json, console);
   if (texts.empty()) return PrintMatrix(shown, pictures, "images", arguments.json, console);
   std::optional<Matching> matching = MatchingOf(model);
   if (!matching) matching = MatchingOf(of_pictures);
-  PrintMatches(arguments, texts, said, Similarities(shown, said), matching, console);
+  PrintMatches(arguments, texts, said, shown, matching, console);
 }
 
 }  // namespace
@@ -151,7 +199,10 @@ void AddSimilarity(Command app, Console* console) {
       .AddRepeated("--prompt", &arguments->prompts,
                    "Template whose {} is replaced by each text; of several, the mean embedding is used")
       .Placeholder("TEXT");
-  output.Add("--top", &arguments->top, "Print the N most similar texts of each image; 0: all").ShowDefault();
+  output
+      .Add("--top", &arguments->top,
+           "Print the N most similar texts of each image, or other texts of each text; 0: all")
+      .ShowDefault();
   AddPromptName(command, &arguments->prompt_name);
   output
       .AddChoice<std::optional<uint32_t>>("--measure", &arguments->measure,
@@ -165,7 +216,7 @@ void AddSimilarity(Command app, Console* console) {
   AddProgram(command, &arguments->program);
   AddDimensions(command, &arguments->embedding.dimensions);
   AddWorkers(command, &arguments->embedding.workers);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Compares sentence embeddings or the pooled output of the model, or else the mean of its last hidden states; for
 a masked language model, dot products of its sparse word weights (see fovea run --sparse); for a model with an embedding
@@ -174,6 +225,7 @@ For an image and texts, a model trained for it also gives the probability of eac
 texts, SigLIP a sigmoid for each text.
 Examples:
   fovea similarity model.fovea --text "A cat sleeps" --text "A kitten naps" --text "Stocks fell"
+  fovea similarity model.fovea --file lines.txt --top 3 --jsonl
   fovea similarity clip.fovea --image cat.jpg --text cat --text dog --prompt "a photo of a {}")");
   command.Runs([=] { Similarity(*arguments, console); });
 }

@@ -27,7 +27,7 @@ struct Arguments {
   std::string chat;
   ChatArguments chat_inputs;
   uint32_t max_length = 0;
-  bool json = false;
+  ListForm json = ListForm::kText;
 };
 
 // Adds a program, which every blob needs: an embedding lookup in a table of one row.
@@ -87,13 +87,16 @@ void Tokenize(const Arguments& arguments, Console* console) {
   OrderedJson list = OrderedJson::array();
   Truncations cuts;
   std::vector<std::string> inputs;
+  std::vector<std::vector<ChatMessage>> chats;
   for (const std::string& given : arguments.text.Given() ? arguments.text.All() : std::vector<std::string>{""}) {
     std::vector<ChatMessage> messages = history;
     if (arguments.text.Given()) messages.push_back({"user", given});
     inputs.push_back(chat ? chat->Prompt(messages) : given);
+    chats.push_back(std::move(messages));
   }
-  for (const std::string& text : inputs) {
-    const Tokens tokens = chat ? chat->TokensOf(text) : tokenizer.Encode(text, arguments.max_length);
+  for (size_t number = 0; number < inputs.size(); ++number) {
+    const std::string& text = inputs[number];
+    const Tokens tokens = chat ? chat->TokensOf(chats[number]) : tokenizer.Encode(text, arguments.max_length);
     cuts.Add(tokens);
     OrderedJson entry = {{"text", text}, {"ids", tokens.ids}, {"types", tokens.types}};
     OrderedJson pieces = OrderedJson::array(), ranges = OrderedJson::array();
@@ -106,7 +109,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
     entry["decoded"] = tokenizer.Decode(tokens.ids);
     entry["dropped_tokens"] = tokens.dropped;
     list.push_back(entry);
-    if (arguments.json) continue;
+    if (arguments.json != ListForm::kText) continue;
     console->out << Printable(text) << "\n";
     for (size_t i = 0; i < tokens.ids.size(); ++i) {
       const std::string range =
@@ -116,7 +119,7 @@ void Tokenize(const Arguments& arguments, Console* console) {
     if (tokens.dropped != 0) console->out << fmt::format("  ({} more tokens were cut off)\n", tokens.dropped);
   }
   PrintTruncations(cuts, console->err);
-  if (arguments.json) PrintJson(console->out, list);
+  PrintList(console->out, arguments.json, list);
 }
 
 }  // namespace
@@ -132,7 +135,7 @@ void AddTokenize(Command app, Console* console) {
            "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")
       .Placeholder("NAME");
   arguments->chat_inputs.AddTo(command);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       "BLOB can also be a directory with tokenizer files.\n"
       "Example:\n  fovea tokenize model.fovea --text \"Is this one word?\"");

@@ -28,7 +28,7 @@ struct Arguments {
   std::string file = "-", target_prefix, task;
   Languages languages;
   uint32_t batch_size = 32;
-  bool json = false;
+  ListForm json = ListForm::kText;
 };
 
 // Reads and writes lines, a batch at a time.
@@ -70,10 +70,10 @@ class Translator {
     }
     if (arguments_.generation.Scores()) {
       if (sources.empty()) return;
-      const OrderedJson made =
-          arguments_.generation.Score(model_, sources, read, read, request_, arguments_.json, console_);
+      const OrderedJson made = arguments_.generation.Score(model_, sources, read, read, request_,
+                                                           arguments_.json != ListForm::kText, console_);
       list_.insert(list_.end(), made.begin(), made.end());
-      return;
+      return PrintLines();
     }
     std::vector<Generation> made;
     if (!sources.empty()) made = Generate(model_, sources, request_);
@@ -82,19 +82,24 @@ class Translator {
     for (size_t i = 0, next = 0; i < lines.size(); ++i) {
       Write(lines[i], lines[i].empty() ? Generation() : made[next]);
       if (lines[i].empty()) continue;
-      if (arguments_.json && dropped[next] != 0) list_.back()["dropped_tokens"] = dropped[next];
+      if (arguments_.json != ListForm::kText && dropped[next] != 0) list_.back()["dropped_tokens"] = dropped[next];
       ++next;
     }
+    PrintLines();
     console_->out << std::flush;
   }
 
-  void End() const {
-    if (arguments_.json) PrintJson(console_->out, list_);
-  }
+  void End() const { PrintList(console_->out, arguments_.json, list_); }
 
  private:
+  // JSON Lines are printed batch by batch.
+  void PrintLines() {
+    if (arguments_.json != ListForm::kLines) return;
+    PrintList(console_->out, arguments_.json, list_);
+    list_.clear();
+  }
   void Write(const std::string& line, const Generation& generation) {
-    if (!arguments_.json) {
+    if (arguments_.json == ListForm::kText) {
       std::string text = generation.text;
       std::replace(text.begin(), text.end(), '\n', ' ');
       console_->out << text << "\n";
@@ -186,7 +191,7 @@ void AddTranslate(Command app, Console* console) {
   generation.Add("--target-prefix", &arguments->target_prefix, "Begin each translation with TEXT").Placeholder("TEXT");
   arguments->generation.AddSearch(command);
   arguments->generation.AddScoring(command);
-  AddJson(command, &arguments->json);
+  AddJsonList(command, &arguments->json);
   command.Footer(
       R"(Prints one line for each line read, in the same order; an empty line stays empty. The number of beams is that
 of the model's authors unless --beams is given. --hypotheses N also prints the other hypotheses with their scores.

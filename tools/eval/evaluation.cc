@@ -37,6 +37,21 @@ void Prepare(const Samples& samples, size_t begin, size_t end, Contender& conten
   contender.runner->Prepare(items);
 }
 
+// Files have the class in the last column or in the first: the latter is moved if that makes a class of each line.
+bool SwapColumns(const ClassNames& names, Samples* samples) {
+  const auto first_only = [&](const Sample& sample) { return !names.Has(sample.label) && names.Has(sample.parts[0]); };
+  const auto either = [&](const Sample& sample) { return names.Has(sample.parts[0]); };
+  const std::vector<Sample>& list = samples->list;
+  if (!std::any_of(list.begin(), list.end(), first_only) || !std::all_of(list.begin(), list.end(), either))
+    return false;
+  for (Sample& sample : samples->list) {
+    sample.parts.push_back(sample.label);
+    sample.label = sample.parts[0];
+    sample.parts.erase(sample.parts.begin());
+  }
+  return true;
+}
+
 // Outputs of masked language models have the vocabulary's width for every token: such texts run one by one.
 size_t BatchSize(const EvaluationRequest& request, const std::vector<Contender>& contenders) {
   const auto wide = [](const Contender& one) { return one.runner->task() == OutputTask::kMaskedWords; };
@@ -72,7 +87,7 @@ OrderedJson AboutBlobs(const std::vector<const Model*>& models) {
 
 OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRequest& request,
                      const ShowProgress& show) {
-  const Samples& samples = request.samples;
+  Samples samples = request.samples;
   std::vector<Contender> contenders(models.size());
   ClassNames names;
   for (size_t i = 0; i < models.size(); ++i) {
@@ -82,6 +97,7 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
     if (request.measure == Measure::kClasses) names.Add(*contenders[i].runner);
   }
   for (size_t i = 0; i < models.size(); ++i) contenders[i].judge = JudgeOf(request, names, i, *contenders[i].runner);
+  const bool swapped = request.measure == Measure::kClasses && SwapColumns(names, &samples);
   // Reports a label that the model does not have before the long run.
   for (const Sample& sample : samples.list) {
     if (request.measure == Measure::kClasses) names.Find(samples, sample);
@@ -117,7 +133,9 @@ OrderedJson Evaluate(const std::vector<const Model*>& models, const EvaluationRe
 
   OrderedJson told = {{"file", samples.file}, {"samples", done}};
   if (done < total) told["interrupted"] = true;
-  if (!contenders[0].runner->notes().empty()) told["notes"] = contenders[0].runner->notes();
+  std::vector<std::string> notes = contenders[0].runner->notes();
+  if (swapped) notes.insert(notes.begin(), fmt::format("{}: the class is the first column of its lines", samples.file));
+  if (!notes.empty()) told["notes"] = notes;
   told["models"] = AboutBlobs(models);
   for (size_t i = 0; i < models.size() && done != 0; ++i) {
     told["models"][i].update(contenders[i].judge->Json());

@@ -46,17 +46,23 @@ void ClassNames::Add(const SampleRunner& runner) {
   }
 }
 
-size_t ClassNames::Find(const Samples& samples, const Sample& sample) const {
-  const auto found = index_.find(sample.label);
+std::optional<size_t> ClassNames::Known(const std::string& label) const {
+  const auto found = index_.find(label);
   if (found != index_.end()) return found->second;
-  const bool digits =
-      !sample.label.empty() && sample.label.size() < 10 &&
-      std::all_of(sample.label.begin(), sample.label.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (digits && std::stoul(sample.label) < of_model_[0].size()) return of_model_[0][std::stoul(sample.label)];
+  const bool digits = !label.empty() && label.size() < 10 &&
+                      std::all_of(label.begin(), label.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && std::stoul(label) < of_model_[0].size()) return of_model_[0][std::stoul(label)];
+  return std::nullopt;
+}
+
+bool ClassNames::Has(const std::string& label) const { return Known(label).has_value(); }
+
+size_t ClassNames::Find(const Samples& samples, const Sample& sample) const {
+  if (const std::optional<size_t> known = Known(sample.label)) return *known;
   std::string some;
   for (size_t i = 0; i < names_.size() && i < 12; ++i) some += (i == 0 ? "" : ", ") + names_[i];
-  Fail("{}: the model has no class '{}'; its classes: {}{}", samples.Place(sample), sample.label, some,
-       names_.size() > 12 ? ", .." : "");
+  Fail("{}: the model has no class '{}'; its classes: {}{}", samples.Place(sample), Shortened(sample.label), some,
+       names_.size() > 12 ? ", ..." : "");
 }
 
 bool ClassNames::Alike() const {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ class ClassNames {
   const std::string& Name(size_t one) const { return names_[one]; }
   // Finds a class by name, or by its number in the first model; fails with the sample's location.
   size_t Find(const Samples& samples, const Sample& sample) const;
+  // Whether Find succeeds.
+  bool Has(const std::string& label) const;
   size_t CountOf(size_t model) const { return of_model_[model].size(); }
   // By its number in a model.
   size_t Of(size_t model, size_t number) const { return of_model_[model][number]; }
@@ -31,6 +34,8 @@ class ClassNames {
   bool Alike() const;
 
  private:
+  std::optional<size_t> Known(const std::string& label) const;
+
   std::vector<std::string> names_;
   std::map<std::string, size_t> index_;
   std::vector<std::vector<size_t>> of_model_;

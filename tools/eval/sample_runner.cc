@@ -1,13 +1,12 @@
 #include "tools/eval/sample_runner.h"
 
-#include <algorithm>
-
 #include "tools/base/fail.h"
 #include "tools/measure/alternating_runs.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/prediction/word_weights.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/text_windows.h"
 
 namespace fovea::tools {
 namespace {
@@ -36,24 +35,6 @@ auto At(const Item& item, const Make& make) {
   } catch (const Failure& failure) {
     Fail("{}: {}", item.place, failure.what());
   }
-}
-
-// Grows `have` to at least `need` in every space. Returns whether it changed.
-bool Grow(const std::vector<fovea_limit>& need, std::vector<fovea_limit>& have) {
-  bool more = false;
-  for (const fovea_limit& limit : need) {
-    const auto same = [&](const fovea_limit& other) { return other.space == limit.space; };
-    const auto found = std::find_if(have.begin(), have.end(), same);
-    if (found == have.end()) {
-      have.push_back(limit);
-      more = true;
-      continue;
-    }
-    more = more || limit.rows > found->rows || limit.segment_rows > found->segment_rows;
-    found->rows = std::max(found->rows, limit.rows);
-    found->segment_rows = std::max(found->segment_rows, limit.segment_rows);
-  }
-  return more;
 }
 
 Matrix RowsOf(const Matrix& all, const std::vector<uint32_t>& rows) {
@@ -85,21 +66,26 @@ void SampleRunner::Prepare(const std::vector<Item>& items) {
 
 void SampleRunner::PrepareTexts(const std::vector<Item>& items) {
   const uint32_t program = programs_[0];
-  const bool one_at_a_time = model_.Space(TokenSpace(model_, program)).parent == FOVEA_NONE;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (jobs_.empty() || one_at_a_time) jobs_.push_back({program, {}, {}, {}});
-    jobs_.back().items.push_back(i);
-    jobs_.back().tokens.push_back(At(items[i], [&] {
-      const std::vector<std::string>& parts = items[i].parts;
+  std::vector<Tokens> encoded;
+  std::vector<size_t> lengths;
+  for (const Item& item : items) {
+    encoded.push_back(At(item, [&] {
+      const std::vector<std::string>& parts = item.parts;
       if (parts.size() == 1) {
         return EncodeFor(model_, *tokenizer_, program, prompt_.Before(parts[0]), options_.max_length);
       }
       return EncodePairFor(model_, *tokenizer_, program, parts[0], parts[1], options_.max_length);
     }));
+    lengths.push_back(encoded.back().ids.size());
+    cuts_.Add(encoded.back());
   }
-  for (Job& job : jobs_) {
-    for (const Tokens& tokens : job.tokens) cuts_.Add(tokens);
+  BatchLimits limits;
+  limits.texts = model_.Space(TokenSpace(model_, program)).parent == FOVEA_NONE ? 1 : UINT32_MAX;
+  for (std::vector<size_t>& which : BatchesByLength(lengths, limits)) {
+    Job job = {program, std::move(which), {}, {}};
+    for (const size_t i : job.items) job.tokens.push_back(std::move(encoded[i]));
     job.batch = BatchFromTokens(model_, program, job.tokens);
+    jobs_.push_back(std::move(job));
   }
 }
 
@@ -137,25 +123,20 @@ void SampleRunner::PrepareSounds(const std::vector<Item>& items) {
 
 // A session that fits the largest batch of the program so far. A new session is run once to warm up.
 Session& SampleRunner::SessionOf(const Job& job) {
-  std::unique_ptr<Session>& session = sessions_[job.program];
   SessionRequest request;
   request.program = job.program;
   request.workers = options_.workers;
-  if (session != nullptr) request.limits = session->request().limits;
-  const bool grows = Grow(ExactLimits(model_, job.batch), request.limits);
-  if (session == nullptr || grows) {
-    session = nullptr;
-    session = std::make_unique<Session>(model_, request);
-    const fovea_session_info info = session->Info();
-    if (info.cache_bytes + info.state_bytes != 0) {
-      Fail("{}: program '{}' has a KV cache; evaluation needs a program that reads whole samples", model_.name(),
-           model_.Program(job.program).name);
-    }
-    Bind(job.batch, session.get());
-    session->Run();
+  bool is_new = false;
+  Session& session = sessions_.try_emplace(job.program, model_, request).first->second.For(job.batch, &is_new);
+  if (!is_new) return session;
+  const fovea_session_info info = session.Info();
+  if (info.cache_bytes + info.state_bytes != 0) {
+    Fail("{}: program '{}' has a KV cache; evaluation needs a program that reads whole samples", model_.name(),
+         model_.Program(job.program).name);
   }
-  Bind(job.batch, session.get());
-  return *session;
+  session.Run();
+  Bind(job.batch, &session);
+  return session;
 }
 
 double SampleRunner::Run() {

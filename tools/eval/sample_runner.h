@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/model/batch.h"
+#include "tools/model/growing_session.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/prompts.h"
 #include "tools/text/tokenizer.h"
@@ -75,7 +75,7 @@ class SampleRunner {
   std::unique_ptr<Tokenizer> tokenizer_;
   Prompt prompt_;  // for embeddings
   std::vector<Job> jobs_;
-  std::map<uint32_t, std::unique_ptr<Session>> sessions_;  // by program
+  std::map<uint32_t, GrowingSession> sessions_;  // by program
   std::vector<Matrix> results_;
   Truncations cuts_;
   std::vector<std::string> notes_;

@@ -70,6 +70,8 @@ Samples ReadLabelledFiles(const std::string& file) {
   const fs::path folder = file == "-" ? fs::path() : fs::path(file).parent_path();
   return Read(file, [&](std::vector<std::string> fields, Sample& sample) {
     CheckCount(file, sample, fields, 2, 2, "a path and a label");
+    const auto is_file = [&](const std::string& path) { return fs::is_regular_file(folder / path); };
+    if (!is_file(fields[0]) && is_file(fields[1])) std::swap(fields[0], fields[1]);
     sample.parts = {(folder / fields[0]).string()};
     if (!fs::is_regular_file(sample.parts[0])) Fail("{}:{}: no file '{}'", file, sample.line, sample.parts[0]);
     sample.label = fields[1];

@@ -27,7 +27,7 @@ struct Samples {
 // Empty lines are skipped. Messages have file and line; a file without samples is an error.
 Samples ReadScoredPairs(const std::string& file);    // text, text, score
 Samples ReadLabelled(const std::string& file);       // text, label; or text, text, label in all lines
-Samples ReadLabelledFiles(const std::string& file);  // path, label; paths are relative to the file
+Samples ReadLabelledFiles(const std::string& file);  // path, label in either order; paths are relative to the file
 Samples ReadTexts(const std::string& file);          // text
 
 }  // namespace fovea::tools

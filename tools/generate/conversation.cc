@@ -95,7 +95,7 @@ std::vector<int32_t> Conversation::Said() {
   for (;;) {
     std::vector<ChatMessage> recent(messages_.begin(), first);
     recent.insert(recent.end(), first + static_cast<ptrdiff_t>(2 * left_out_), messages_.end());
-    std::vector<int32_t> tokens = format_.TokensOf(format_.Prompt(recent)).ids;
+    std::vector<int32_t> tokens = format_.TokensOf(recent).ids;
     if (tokens.size() + answer <= context) {
       messages_ = std::move(recent);
       return tokens;

@@ -60,7 +60,16 @@ void AddSources(const Model& model, const Session& encode, SessionRequest* decod
 
 }  // namespace
 
-uint32_t DecodeProgram(const Model& model) { return model.FindProgram(MetadataOr(model, "generate.decode", "decode")); }
+uint32_t DecodeProgram(const Model& model) {
+  const std::string name = MetadataOr(model, "generate.decode", "decode");
+  if (!model.HasProgram(name)) {
+    Fail(
+        "{}: does not generate text: it has no program '{}'; fovea run prints its results, fovea transcribe the text "
+        "of sounds",
+        model.name(), name);
+  }
+  return model.FindProgram(name);
+}
 
 uint32_t ScoredTokens(const Model& model) {
   const uint32_t program = DecodeProgram(model);

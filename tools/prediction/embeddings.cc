@@ -6,31 +6,42 @@
 
 namespace fovea::tools {
 
-std::optional<Matrix> ReadTokenEmbeddings(const Model& model, const Session& session) {
+std::optional<uint32_t> FindTokenEmbeddings(const Model& model, uint32_t program) {
   const char* interaction = model.Metadata("interaction");
-  const uint32_t program = session.request().program;
   const std::optional<uint32_t> value = FindOutput(model, program, "token_embeddings");
   if (interaction == nullptr || std::string(interaction) != "late" || !value || IsPerText(model, program, *value)) {
     return std::nullopt;
   }
-  return session.Output(*value);
+  return value;
 }
 
-Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions) {
+std::optional<Matrix> ReadTokenEmbeddings(const Model& model, const Session& session) {
+  const std::optional<uint32_t> value = FindTokenEmbeddings(model, session.request().program);
+  return value ? std::optional<Matrix>(session.Output(*value)) : std::nullopt;
+}
+
+void CheckEmbeds(const Model& model, uint32_t program) {
   RefuseGenerators(model);
-  if (TaskOf(model, session.request().program) != OutputTask::kEmbedding) {
-    Fail(
-        "{}: its output 'logits' holds scores of classes or words, not an embedding; fovea convert --task embedding "
-        "converts the "
-        "model without that head",
-        model.name());
-  }
+  const OutputTask task = TaskOf(model, program);
+  if (task == OutputTask::kEmbedding) return;
+  Fail(
+      "{}: its output 'logits' holds scores of {}, not an embedding; fovea run prints them, and fovea convert --task "
+      "embedding converts the model without that head",
+      model.name(),
+      task == OutputTask::kClasses ? "classes"
+      : task == OutputTask::kTags  ? "tags"
+                                   : "words");
+}
+
+Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions, bool normalize) {
+  CheckEmbeds(model, session.request().program);
   fovea_result_info info = ResultInfoOf(model, session.request().program);
   if (dimensions > info.width) {
     Fail("{}: embeddings have only {} dimensions, not {}", model.name(), info.width, dimensions);
   }
   const std::string name = model.Value(info.program, info.value).name;
   std::string source = info.pooling == FOVEA_POOLING_MEAN ? fmt::format("mean of {}", name) : name;
+  if (normalize) info.normalize = 1;
   if (dimensions != 0) {
     source += fmt::format(", the first {} numbers", dimensions);
     info.width = dimensions;

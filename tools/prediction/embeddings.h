@@ -19,11 +19,16 @@ struct Embeddings {
 };
 
 // `dimensions`: keep only the first ones, normalised again, for models trained for it (Matryoshka representation
-// learning, Kusupati et al., arXiv 2205.13147); 0: all.
-Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0);
+// learning, Kusupati et al., arXiv 2205.13147); 0: all. `normalize`: to length 1.
+Embeddings ReadEmbeddings(const Model& model, const Session& session, uint32_t dimensions = 0, bool normalize = false);
 
-// The rows of a model with an embedding for each token (late interaction, metadata "interaction"); nothing for other
+// Fails with the way out if the program's results are not embeddings, before a long run.
+void CheckEmbeds(const Model& model, uint32_t program);
+
+// The output of a model with an embedding for each token (late interaction, metadata "interaction"); nothing for other
 // models.
+std::optional<uint32_t> FindTokenEmbeddings(const Model& model, uint32_t program);
+// Its rows.
 std::optional<Matrix> ReadTokenEmbeddings(const Model& model, const Session& session);
 
 }  // namespace fovea::tools

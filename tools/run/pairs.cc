@@ -101,7 +101,6 @@ OrderedJson ScoreLabels(const Model& model, const Tokenizer& tokenizer, const st
   const uint32_t program = FindTextProgram(model, options.program);
   // The hypothesis must stay whole.
   const TextRun run = RunPairs(model, tokenizer, program, pairs, options.run, PairCut::kFirst);
-  for (const Tokens& tokens : run.tokens) truncations->Add(tokens);
   const Matrix logits = ReadLogits(model, *run.session);
   if (logits.rows != pairs.size() || logits.width < 2) {
     Fail("{}: --labels needs a classifier of pairs with a class for entailment and another one; its output is [{}, {}]",
@@ -115,6 +114,7 @@ OrderedJson ScoreLabels(const Model& model, const Tokenizer& tokenizer, const st
   OrderedJson entry = {{"text", text}, {"labels", std::move(labels)}};
   uint64_t dropped = 0;
   for (const Tokens& tokens : run.tokens) dropped = std::max(dropped, tokens.dropped);
+  truncations->Add(dropped);
   if (dropped != 0) entry["dropped_tokens"] = dropped;
   return entry;
 }

@@ -30,7 +30,8 @@ struct LabelOptions {
   TextRunOptions run;
 };
 
-// {"text", "labels": [{"label", "score"}]}, the best first. Tokens that were cut are added to `truncations`.
+// {"text", "labels": [{"label", "score"}]}, the best first. The text is added to `truncations`, with the tokens
+// cut for the longest label.
 OrderedJson ScoreLabels(const Model& model, const Tokenizer& tokenizer, const std::string& text,
                         const LabelOptions& options, Truncations* truncations);
 // The line for a model that names no class entailment (the last one is then taken for it, as in the original), or

@@ -11,9 +11,7 @@
 #include "tools/media/picture_inputs.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/result_reader.h"
-#include "tools/prediction/word_weights.h"
-#include "tools/text/text_inputs.h"
-#include "tools/text/text_run.h"
+#include "tools/vectors/text_embedder.h"
 
 namespace fovea::tools {
 namespace {
@@ -77,22 +75,6 @@ const char* KeyOf(uint32_t measure) { return kMeasures[measure].key; }
 
 namespace {
 
-// The rows of each text's tokens.
-void AddTokenRows(const Model& model, const Session& session, const std::vector<Tokens>& tokens, Directions& made) {
-  const std::optional<Matrix> rows = ReadTokenEmbeddings(model, session);
-  if (!rows) Fail("{}: has no output token_embeddings with a row for each token", model.name());
-  uint32_t row = 0;
-  for (const Tokens& of_text : tokens) {
-    std::vector<float>& text = made.rows.emplace_back();
-    for (size_t i = 0; i < of_text.ids.size() && row < rows->rows; ++i, ++row) {
-      text.insert(text.end(), rows->Row(row), rows->Row(row) + rows->width);
-    }
-    made.dropped.push_back(of_text.dropped);
-  }
-  made.source = "token_embeddings";
-  made.width = rows->width;
-}
-
 double Similarity(const std::vector<float>& a, const std::vector<float>& b, uint32_t measure, uint32_t width) {
   const bool of_rows = measure == FOVEA_MEASURE_MAX_SIM;
   if (!of_rows && a.size() != b.size())
@@ -108,34 +90,45 @@ double Similarity(const std::vector<float>& a, const std::vector<float>& b, uint
 
 Directions DirectionsOfTexts(const Model& model, const std::string& program, const std::vector<std::string>& texts,
                              const std::vector<std::string>& prompts, const EmbeddingOptions& options) {
-  std::vector<std::string> filled;
-  for (const std::string& text : texts) {
-    if (prompts.empty()) filled.push_back(text);
-    for (const std::string& prompt : prompts) filled.push_back(Filled(prompt, text));
-  }
-  const TextRun run = RunTexts(model, Tokenizer(model), FindTextProgram(model, program), filled, {options.workers});
+  for (const std::string& prompt : prompts) Filled(prompt, "");  // refuses those without a place for the text
   Directions made = {{}, "", false, options.measure};
-  if (options.measure == FOVEA_MEASURE_MAX_SIM) {
-    AddTokenRows(model, *run.session, run.tokens, made);
-    return made;
-  }
-  const bool sparse = TaskOf(model, run.session->request().program) == OutputTask::kMaskedWords;
-  if (sparse && options.dimensions != 0) Fail("{}: makes no embeddings; leave out --dimensions", model.name());
-  const Embeddings embeddings = sparse ? Embeddings{WordWeights(model, *run.session, run.tokens), "sparse word weights"}
-                                       : ReadEmbeddings(model, *run.session, options.dimensions);
-  made.source = embeddings.source;
-  made.sparse = sparse;
   const bool unit = made.measure == FOVEA_MEASURE_COSINE;
+  EmbedderOptions how;
+  how.program = program;
+  how.workers = options.workers;
+  how.dimensions = options.dimensions;
+  how.words = true;
+  how.normalize = unit;
+  TextEmbedder embedder(model, how);
+  made.sparse = embedder.of_words();
+  made.width = embedder.width();
+  // Each text with each prompt.
   const size_t each = prompts.empty() ? 1 : prompts.size();
-  for (uint32_t i = 0; i < filled.size(); ++i) {
-    if (i % each == 0) made.dropped.push_back(0);
-    made.dropped.back() += run.tokens[i].dropped;
-    const std::vector<float> direction = unit ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
-    if (i % each == 0) made.rows.emplace_back(direction.size());
-    for (size_t j = 0; j < direction.size(); ++j) made.rows.back()[j] += direction[j] / static_cast<float>(each);
+  size_t next = 0, done = 0;
+  const auto filled = [&]() -> std::optional<std::string> {
+    if (next == texts.size() * each) return std::nullopt;
+    const std::string& text = texts[next / each];
+    const std::string made_of = prompts.empty() ? text : Filled(prompts[next % each], text);
+    ++next;
+    return made_of;
+  };
+  embedder.Embed(filled, [&](TextVectors& text) {
+    if (unit && embedder.of_words()) Normalize(text.values);
+    const bool is_first = done++ % each == 0;
+    if (is_first) {
+      made.dropped.push_back(0);
+      made.rows.emplace_back(text.values.size());
+    }
+    made.dropped.back() += text.dropped;
+    for (size_t j = 0; j < text.values.size(); ++j) made.rows.back()[j] += text.values[j] / static_cast<float>(each);
+  });
+  if (done == 0) Fail("no text given");
+  made.source = embedder.source();
+  if (options.measure == FOVEA_MEASURE_MAX_SIM && !embedder.of_tokens()) {
+    Fail("{}: has no output token_embeddings with a row for each token", model.name());
   }
   for (std::vector<float>& row : made.rows) {
-    if (unit) Normalize(row);
+    if (unit && each > 1) Normalize(row);
   }
   return made;
 }
@@ -154,13 +147,10 @@ Directions DirectionsOfPictures(const Model& model, const std::string& program, 
   return made;
 }
 
-std::vector<std::vector<double>> Similarities(const Directions& a, const Directions& b) {
-  std::vector<std::vector<double>> all;
-  for (const std::vector<float>& row : a.rows) {
-    all.emplace_back();
-    for (const std::vector<float>& column : b.rows) {
-      all.back().push_back(Similarity(row, column, a.measure, std::max(a.width, 1u)));
-    }
+std::vector<double> SimilaritiesOf(const Directions& a, size_t row, const Directions& b) {
+  std::vector<double> all;
+  for (const std::vector<float>& column : b.rows) {
+    all.push_back(Similarity(a.rows[row], column, a.measure, std::max(a.width, 1u)));
   }
   return all;
 }

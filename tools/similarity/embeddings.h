@@ -28,7 +28,7 @@ struct Directions {
   std::string source;
   bool sparse = false;
   uint32_t measure = FOVEA_MEASURE_COSINE;
-  uint32_t width = 0;                  // FOVEA_MEASURE_MAX_SIM: of a row
+  uint32_t width = 0;                  // width of a row, for FOVEA_MEASURE_MAX_SIM
   std::vector<uint64_t> dropped = {};  // tokens of each text beyond the model's limit
 };
 
@@ -45,8 +45,8 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options);
 
-// By the measure of both.
-std::vector<std::vector<double>> Similarities(const Directions& a, const Directions& b);
+// Similarities of one row of `a` to each of `b`, by the measure of both.
+std::vector<double> SimilaritiesOf(const Directions& a, size_t row, const Directions& b);
 
 // How the model turns cosines into probabilities: metadata matching, logit_scale and logit_bias.
 struct Matching {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "fovea/text.h"
 #include "tools/base/fail.h"
 #include "tools/text/white_space.h"
 
@@ -120,6 +121,16 @@ class Writer {
   std::string prompt_, before_user_, turn_;
 };
 
+std::vector<std::string> SpecialTokens(const Model& model) {
+  std::vector<std::string> tokens;
+  const char* piece = nullptr;
+  uint32_t size = 0, special = 0;
+  for (int32_t id = 0; fovea_text_get_token(model.get(), id, &piece, &size, &special, nullptr) == FOVEA_OK; ++id) {
+    if (special != 0 && size > 1) tokens.emplace_back(piece, size);
+  }
+  return tokens;
+}
+
 }  // namespace
 
 std::vector<std::string> ChatTemplates() {
@@ -133,6 +144,7 @@ std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& 
 }
 
 ChatFormat::ChatFormat(const Model& model, const std::string& asked, const ChatInputs& inputs) : model_(model) {
+  if (!inputs.special) special_ = SpecialTokens(model);
   const auto metadata = [&](const char* key) {
     const char* value = model.Metadata(key);
     return std::string(value == nullptr ? "" : value);
@@ -175,8 +187,85 @@ std::string ChatFormat::Prompt(const std::vector<ChatMessage>& messages) const {
   return name_.empty() ? own_.Render(messages, true) : ChatPrompt(name_, messages);
 }
 
-Tokens ChatFormat::TokensOf(const std::string& prompt) const {
-  Tokens tokens = Tokenizer(model_).EncodeWhole(prompt);
+namespace {
+
+// A noncharacter of Unicode: within a special token it marks that this is text. The prompt is divided there.
+constexpr char kMark[] = "\xf4\x8f\xbf\xbe";
+constexpr size_t kMarkBytes = sizeof(kMark) - 1;
+
+}  // namespace
+
+// Marks special tokens after their first byte that is a whole character.
+std::string ChatFormat::Masked(const std::string& text) const {
+  std::string masked;
+  for (size_t at = 0; at < text.size(); ++at) {
+    masked += text[at];
+    const auto begins = [&](const std::string& token) { return text.compare(at, token.size(), token) == 0; };
+    if (static_cast<unsigned char>(text[at]) < 0x80 && std::any_of(special_.begin(), special_.end(), begins)) {
+      masked += kMark;
+    }
+  }
+  return masked;
+}
+
+namespace {
+
+// Tokens `first` to `end` of `from`, whose ranges begin `shift` bytes later, or earlier.
+void Append(const Tokens& from, size_t first, size_t end, int64_t shift, Tokens* to) {
+  for (size_t i = first; i < end; ++i) {
+    to->ids.push_back(from.ids[i]);
+    to->types.push_back(from.types[i]);
+    to->special.push_back(from.special[i]);
+    to->begin.push_back(static_cast<uint32_t>(from.begin[i] + shift));
+    to->end.push_back(static_cast<uint32_t>(from.end[i] + shift));
+  }
+}
+
+// Without the tokens that the tokenizer adds after a text.
+size_t EndOfText(const Tokens& tokens) {
+  size_t end = tokens.ids.size();
+  while (end > 0 && tokens.special[end - 1] != 0) --end;
+  return end;
+}
+
+// Adds the tokens of a text that continues another one, whose bytes begin at `at` of the whole text.
+void AppendContinuation(const Tokenizer& tokenizer, const std::string& text, size_t at, Tokens* to) {
+  // After another character, because some tokenizers put a space in front of a text; one that does not merge with it.
+  for (const std::string before : {"a", ".", "\n", ""}) {
+    const Tokens both = tokenizer.EncodeWhole(before + text);
+    const size_t end = EndOfText(both);
+    size_t first = 0;
+    while (first < end && (both.special[first] != 0 || both.end[first] <= before.size())) ++first;
+    if (!before.empty() && (first == end || both.begin[first] < before.size())) continue;
+    return Append(both, first, end, static_cast<int64_t>(at) - static_cast<int64_t>(before.size()), to);
+  }
+}
+
+}  // namespace
+
+Tokens ChatFormat::Encode(const std::string& prompt) const {
+  const Tokenizer tokenizer(model_);
+  size_t end = prompt.find(kMark);
+  const Tokens first = tokenizer.EncodeWhole(prompt.substr(0, end));
+  if (end == std::string::npos) return first;
+  Tokens tokens;
+  Append(first, 0, EndOfText(first), 0, &tokens);
+  for (size_t marks = kMarkBytes; end != std::string::npos; marks += kMarkBytes) {
+    const size_t begin = end + kMarkBytes;
+    end = prompt.find(kMark, begin);
+    AppendContinuation(tokenizer, prompt.substr(begin, end - begin), begin - marks, &tokens);
+  }
+  return tokens;
+}
+
+Tokens ChatFormat::TokensOf(const std::vector<ChatMessage>& messages) const {
+  std::vector<ChatMessage> safe = messages;
+  for (ChatMessage& message : safe) {
+    if (message.role == "assistant") continue;
+    message.text = Masked(message.text);
+    message.json = Masked(message.json);  // strings in it
+  }
+  Tokens tokens = Encode(Prompt(safe));
   const auto drop = [&](size_t at) {
     const auto erase = [&](auto* list) { list->erase(list->begin() + static_cast<ptrdiff_t>(at)); };
     erase(&tokens.ids), erase(&tokens.types), erase(&tokens.special), erase(&tokens.begin), erase(&tokens.end);

@@ -27,6 +27,7 @@ std::string ChatPrompt(const std::string& name, const std::vector<ChatMessage>& 
 struct ChatInputs {
   std::vector<std::pair<std::string, std::string>> variables = {};  // as ChatTemplate's
   std::optional<int64_t> time = {};
+  bool special = false;  // special tokens in messages are tokens, not text
 };
 
 // Chat format of a model: a template of the list above, or its own, which the converter stores in the metadata:
@@ -45,16 +46,21 @@ class ChatFormat {
   // Same as ChatPrompt; the model's own template begins an answer also after a message of the assistant. Fails if it
   // needs a language feature that is not implemented.
   std::string Prompt(const std::vector<ChatMessage>& messages) const;
-  // Tokens of a whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the tokenizer
-  // or the template writes it.
-  Tokens TokensOf(const std::string& prompt) const;
+  // Tokens of the whole prompt: no end-of-text token after it, and exactly one BOS token before it, whether the
+  // tokenizer or the template writes it. Special tokens in messages that are not the assistant's are text, so that a
+  // message cannot end its turn; unless ChatInputs::special.
+  Tokens TokensOf(const std::vector<ChatMessage>& messages) const;
   // The end-of-turn marker after an answer, as "<|im_end|>"; empty if there is none, or if the template refuses the
   // chat that shows it.
   std::string End() const;
 
  private:
+  std::string Masked(const std::string& text) const;
+  Tokens Encode(const std::string& prompt) const;
+
   const Model& model_;
-  std::string name_;  // empty: the model's own
+  std::vector<std::string> special_;  // special tokens that messages must not contain
+  std::string name_;                  // empty: the model's own
   // The marker of a chat whose last message, the answer, is `answer`.
   std::string EndAfter(const std::string& answer, bool system) const;
 

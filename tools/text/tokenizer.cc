@@ -62,6 +62,12 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   tokens.ids.resize(arrays.count);
   tokens.types.resize(arrays.count);
   tokens.special.resize(arrays.count);
+  // Windows of texts hold many tokens.
+  tokens.ids.shrink_to_fit();
+  tokens.types.shrink_to_fit();
+  tokens.special.shrink_to_fit();
+  tokens.begin.reserve(arrays.count);
+  tokens.end.reserve(arrays.count);
   uint64_t kept = 0;
   for (uint64_t i = 0; i < arrays.count; ++i) {
     tokens.begin.push_back(ranges[2 * i]);

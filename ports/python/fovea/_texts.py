@@ -3,7 +3,6 @@
 import collections.abc
 import ctypes
 import dataclasses
-import itertools
 import sys
 import time
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
@@ -24,6 +23,7 @@ Progress = Union[None, bool, Callable[[int, Optional[int]], Any]]
 
 _BATCH_TOKENS = 4096  # in one run, unless one text has more: memory grows with them, speed does not
 _WINDOW = 16  # batches that are sorted together
+_TOKEN_BYTES = 16  # this many count as a token: bounds the memory of texts with few tokens
 
 
 def items_of(texts: Texts) -> Tuple[Iterator[Item], Optional[int]]:
@@ -141,12 +141,19 @@ class Window:
             yield batch
 
 
-def windows(items: Iterator[Item], encode: Encoder, batch_size: int) -> Iterator[Window]:
+def windows(items: Iterator[Item], encode: Callable[[Item, str], Encoding], batch_size: int) -> Iterator[Window]:
+    """As the command's tools/text/text_windows.h: a window ends at 16 full batches, by texts or by tokens, dropped
+    ones included."""
     first = 0
     while True:
         encodings: List[Encoding] = []
-        for item in itertools.islice(items, _WINDOW * batch_size):
-            encodings.append(encode(item, f"texts[{first + len(encodings)}]"))
+        tokens = 0
+        for item in items:
+            encoding = encode(item, f"texts[{first + len(encodings)}]")
+            encodings.append(encoding)
+            tokens += max(len(encoding) + encoding.dropped, len(encoding.text) // _TOKEN_BYTES)
+            if len(encodings) == _WINDOW * batch_size or tokens >= _WINDOW * _BATCH_TOKENS:
+                break
         if not encodings:
             return
         yield Window(first, encodings)

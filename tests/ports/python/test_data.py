@@ -223,6 +223,21 @@ print(peak() - first, len(read))
         for result in results:
             np.testing.assert_array_equal(result, expected)
 
+    def test_long_texts_end_a_window(self):
+        """Memory is bounded by the tokens that are read ahead, dropped ones included, and by bytes."""
+        for text, expected in ((LONG, 22), ("a" * 300000, 4)):  # 3002 tokens; 1 token of many bytes
+            read = []
+
+            def stream():
+                for i in range(100):
+                    read.append(i)
+                    yield text
+
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                next(self.model.embed_iter(stream()))
+            self.assertEqual(len(read), expected)
+
     def test_abandoned(self):
         """A stream that is not read to its end, or whose model is closed."""
         rows = self.model.embed_iter(iter(TEXTS * 50), batch_size=2)
