@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "tools/transcribe/position.h"
+
 namespace fovea::tools {
 namespace {
 
@@ -17,6 +19,13 @@ std::string Written(TranscriptFormat format, bool times) {
                 {{"input", "a.wav"}}});
   writer.End();
   return out.str();
+}
+
+TEST(Transcript, Positions) {
+  EXPECT_EQ(PositionText(0), "0:00");
+  EXPECT_EQ(PositionText(59.99), "0:59");
+  EXPECT_EQ(PositionText(754), "12:34");
+  EXPECT_EQ(PositionText(3600 * 11 + 62), "11:01:02");
 }
 
 TEST(Transcript, IsALine) { EXPECT_EQ(Written(TranscriptFormat::kText, false), "One two. Three\n"); }
