@@ -184,8 +184,7 @@ class Transcriber {
     const auto done = [&](const Transcript& transcript) { Done(transcript); };
     const auto found = [&](const std::string& name, const std::string& language) {
       if (arguments_.format != TranscriptFormat::kJson) {
-        position_.Clear(false);
-        console_->err << fmt::format("fovea: {}: language {}\n", name, language);
+        language_ = fmt::format("fovea: {}: language {}\n", name, language);
       }
     };
     std::optional<SoundInput> input;
@@ -243,9 +242,12 @@ class Transcriber {
   void Done(Transcript transcript) {
     position_.Clear(false);
     position_.EndText();
-    PrintNotes(console_->err, transcript.name, transcript.notes);
     if (!transcript.notes.empty()) transcript.json["notes"] = transcript.notes;
     writer_.Write(transcript);
+    // After the end of a line of text that was written in pieces.
+    console_->err << language_;
+    language_.clear();
+    PrintNotes(console_->err, transcript.name, transcript.notes);
   }
 
   const Arguments& arguments_;
@@ -254,6 +256,7 @@ class Transcriber {
   const Model model_;
   TranscriptWriter writer_;
   PositionLine position_;
+  std::string language_;  // a line on the language of the next transcript
 };
 
 void Run(Arguments arguments, Command command, Console* console) {
@@ -316,8 +319,10 @@ void AddTranscribe(Command app, Console* console) {
   const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  const Option sounds =
-      input.AddRepeated("--wav", &arguments->sounds, "Audio file, RIFF WAVE; '-': standard input").Placeholder("FILE");
+  const Option sounds = input
+                            .AddRepeated("--wav", &arguments->sounds,
+                                         "Audio file: WAV, or FLAC, MP3, Ogg by libsndfile; '-': standard input")
+                            .Placeholder("FILE");
   input.Add("--input", &arguments->features, "Read the encoder's inputs from a safetensors file instead")
       .Placeholder("FILE")
       .Excludes(sounds);
