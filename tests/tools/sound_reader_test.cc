@@ -15,6 +15,7 @@
 #include "tests/support/wav_file.h"
 #include "tools/base/fail.h"
 #include "tools/base/input_file.h"
+#include "tools/sound/sndfile.h"
 
 namespace fovea::tools {
 namespace {
@@ -115,6 +116,44 @@ TEST_F(SoundReaderTest, FaultsNameTheFile) {
                                                                  12) +
                                                          std::string(40, 'x')));
   EXPECT_PRED2(has, movie, "it is MP4 or M4A, not a RIFF WAVE file; convert it: ffmpeg -i ");
+}
+
+// AU, the simplest kind of file that libsndfile reads: 16 bits, big-endian, two channels.
+TEST_F(SoundReaderTest, OtherKindsOfFiles) {
+  std::string file = ".snd";
+  const auto put = [&](uint32_t word) {
+    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(word >> shift & 255);
+  };
+  const uint32_t frames = 30000;
+  for (const uint32_t word : {24u, frames * 4, 3u, 22050u, 2u}) put(word);
+  for (uint32_t i = 0; i < frames; ++i) put((i % 1000) << 16 | 3000);
+  const std::string path = Write("stereo.au", file);
+  const std::string why = WhyNoSndfile();
+  if (!why.empty()) {
+    try {
+      SoundReader(path, 0).Count();
+      FAIL() << "read without a library";
+    } catch (const Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find(why + "; convert it: ffmpeg"), std::string::npos) << failure.what();
+    }
+    GTEST_SKIP() << why;
+  }
+  const Sound sound = ReadSoundFile(path);
+  EXPECT_EQ(sound.rate, 22050u);
+  ASSERT_EQ(sound.samples.size(), frames);
+  for (uint32_t i = 0; i < frames; ++i) {
+    ASSERT_NEAR(sound.samples[i], (static_cast<double>(i % 1000) + 3000) / 65536, 1e-7) << i;
+  }
+  EXPECT_EQ(SoundReader(path, 16000).Count(), Resample(sound, 16000).samples.size());
+  // Broken files end in one line.
+  for (const size_t size : {13u, 24u, 30u, 1000u}) {
+    try {
+      SoundReader reader(Write("cut.au", file.substr(0, size)), 16000);
+      EXPECT_LE(reader.Count(), frames);
+    } catch (const Failure& failure) {
+      EXPECT_NE(std::string(failure.what()).find("cut.au: "), std::string::npos) << failure.what();
+    }
+  }
 }
 
 // More than 64 MiB of a pipe are kept in a temporary file, which has no name.

@@ -5,6 +5,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/sound/container.h"
+#include "tools/sound/sndfile.h"
 #include "tools/sound/wav.h"
 
 namespace fovea::tools {
@@ -21,8 +22,14 @@ std::unique_ptr<SampleSource> OpenSource(const std::string& path, const InputFil
   if (container.reader == Container::Reader::kWav || container.name == nullptr) {
     return OpenWav(data, file.size(), forget);
   }
+  std::string why;
+  if (container.reader == Container::Reader::kLibrary) {
+    why = WhyNoSndfile();
+    if (why.empty()) return OpenBySndfile(data, file.size(), forget);
+    why = "; " + why;
+  }
   const std::string from = path == "-" ? "FILE" : path;
-  Fail("it is {}, not a RIFF WAVE file; convert it: ffmpeg -i {} -ac 1 sound.wav", container.name, from);
+  Fail("it is {}, not a RIFF WAVE file{}; convert it: ffmpeg -i {} -ac 1 sound.wav", container.name, why, from);
 }
 
 }  // namespace
