@@ -33,16 +33,18 @@ double LowPass(double x) {
 
 uint32_t Gcd(uint32_t a, uint32_t b) { return b == 0 ? a : Gcd(b, a % b); }
 
-// In several sums, which compilers keep in one vector register.
+// In several sums, which compilers keep in vector registers, so that additions do not wait for each other.
 float Product(const float* a, const float* b, uint64_t count) {
-  constexpr uint64_t kLanes = 8;
+  constexpr uint64_t kLanes = 16;
   float sums[kLanes] = {};
   uint64_t k = 0;
   for (; k + kLanes <= count; k += kLanes) {
     for (uint64_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[k + lane] * b[k + lane];
   }
   for (; k < count; ++k) sums[k % kLanes] += a[k] * b[k];
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  for (uint64_t lane = 0; lane < 8; ++lane) sums[lane] += sums[lane + 8];
+  for (uint64_t lane = 0; lane < 4; ++lane) sums[lane] += sums[lane + 4];
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
 }  // namespace

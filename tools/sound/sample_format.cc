@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "tools/base/fail.h"
 
@@ -148,7 +149,9 @@ int32_t WordAt(const uint8_t* at, uint32_t bytes, uint32_t shift) {
 
 template <uint32_t kBytes>
 double WholeAt(const uint8_t* at) {
-  return WordAt(at, kBytes, 32 - 8 * kBytes) / 2147483648.0;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < kBytes; ++i) word |= static_cast<uint32_t>(at[i]) << (32 - 8 * (kBytes - i));
+  return static_cast<int32_t>(word) / 2147483648.0;
 }
 
 double SampleAt(const SampleFormat& format, const uint8_t* at) {
@@ -160,14 +163,26 @@ double SampleAt(const SampleFormat& format, const uint8_t* at) {
   return WordAt(at, format.bytes, shift) / 2147483648.0;
 }
 
-// `sample`: of the bytes at a position.
-template <typename Sample>
-void Decode(const SampleFormat& format, const uint8_t* from, uint64_t frames, const Sample& sample, float* to) {
-  const uint32_t channels = format.channels, bytes = format.bytes;
+// `sample`: of the bytes at a position. `channels`: one or two are compiled as constants.
+template <typename Channels, typename Sample>
+void DecodeChannels(Channels channels, uint32_t bytes, const uint8_t* from, uint64_t frames, const Sample& sample,
+                    float* to) {
   for (uint64_t i = 0; i < frames; ++i) {
     double sum = 0;
     for (uint32_t c = 0; c < channels; ++c, from += bytes) sum += sample(from);
-    to[i] = static_cast<float>(channels == 1 ? sum : sum / channels);
+    to[i] = static_cast<float>(sum / channels);
+  }
+}
+
+template <typename Sample>
+void Decode(const SampleFormat& format, const uint8_t* from, uint64_t frames, const Sample& sample, float* to) {
+  const uint32_t bytes = format.bytes;
+  if (format.channels == 1) {
+    DecodeChannels(std::integral_constant<uint32_t, 1>(), bytes, from, frames, sample, to);
+  } else if (format.channels == 2) {
+    DecodeChannels(std::integral_constant<uint32_t, 2>(), bytes, from, frames, sample, to);
+  } else {
+    DecodeChannels(format.channels, bytes, from, frames, sample, to);
   }
 }
 
