@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "tools/media/notes.h"
 #include "tools/transcribe/position.h"
 
 namespace fovea::tools {
@@ -26,6 +27,12 @@ TEST(Transcript, Positions) {
   EXPECT_EQ(PositionText(59.99), "0:59");
   EXPECT_EQ(PositionText(754), "12:34");
   EXPECT_EQ(PositionText(3600 * 11 + 62), "11:01:02");
+}
+
+TEST(Transcript, EqualNotesAreOneLine) {
+  std::ostringstream err;
+  PrintNotes(err, "a.wav", {"one", "two", "two", "two", "one"});
+  EXPECT_EQ(err.str(), "fovea: a.wav: one\nfovea: a.wav: two (3 times)\nfovea: a.wav: one\n");
 }
 
 TEST(Transcript, IsALine) { EXPECT_EQ(Written(TranscriptFormat::kText, false), "One two. Three\n"); }
