@@ -70,6 +70,19 @@ function(fovea_optional_decoder name header library source)
   endif()
 endfunction()
 
+# libsndfile reads audio files of other kinds than WAVE. Its header is needed here; the library is loaded at run time,
+# so that the command also runs where it is not installed.
+function(fovea_loaded_decoder name header source)
+  find_path(FOVEA_${name}_INCLUDE ${header})
+  mark_as_advanced(FOVEA_${name}_INCLUDE)
+  if(FOVEA_${name}_INCLUDE AND UNIX)
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_DEFINITIONS FOVEA_${name} SKIP_PRECOMPILE_HEADERS ON)
+    target_include_directories(fovea_readers SYSTEM PRIVATE ${FOVEA_${name}_INCLUDE})
+    target_link_libraries(fovea_tools PRIVATE ${CMAKE_DL_LIBS})
+  endif()
+endfunction()
+
 fovea_sources(utf8proc zlib)
 add_library(fovea_utf8proc STATIC ${FOVEA_UTF8PROC_DIR}/utf8proc.c)
 target_include_directories(fovea_utf8proc SYSTEM PUBLIC ${FOVEA_UTF8PROC_DIR})

@@ -4,6 +4,14 @@
 
 #include "tools/base/system.h"
 #include "tools/commands/bench.h"
+#include "tools/sound/sndfile.h"
+
+// This program reads no sounds, and is linked statically, so that it cannot load libraries: definitions here keep the
+// linker from adding sound/sndfile.cc.
+namespace fovea::tools {
+std::string WhyNoSndfile() { return "fovea-bench reads WAVE files only"; }
+std::unique_ptr<SampleSource> OpenBySndfile(const uint8_t*, uint64_t, const ForgetBytes&) { return nullptr; }
+}  // namespace fovea::tools
 
 int main(int argc, char** argv) {
   fovea::tools::Process process(argc, argv);

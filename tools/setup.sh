@@ -8,7 +8,7 @@
 #   tools/setup.sh --npm DIR   Node, and in DIR npm's packages that tests/npm compares with
 set -eu
 packages="g++ cmake ninja-build ccache python3 pkg-config xz-utils bzip2 ca-certificates
-  nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libwebp-dev libjpeg-dev
+  nlohmann-json3-dev libcli11-dev libfmt-dev libstb-dev libwebp-dev libjpeg-dev libsndfile1-dev
   libgtest-dev googletest"
 case ${1-} in
   --test | --cross)

@@ -14,7 +14,7 @@
 #include "tools/convert/convert.h"
 #include "tools/convert/description.h"
 #include "tools/safetensors/safetensors.h"
-#include "tools/sound/wav.h"
+#include "tools/sound/sound_reader.h"
 
 namespace fovea::test {
 namespace {
@@ -124,7 +124,7 @@ TEST(Examples, KeywordTransformer) {
   if (Missing(directory)) GTEST_SKIP();
   const ReadBlob blob = Converted(InSource("tools/convert/examples/kwt1/graph.json"), directory);
   const SafetensorsReader expected(directory + "/expected.safetensors");
-  const std::vector<float> samples = tools::ReadWav(directory + "/wav/yes_0.wav").samples;
+  const std::vector<float> samples = tools::ReadSoundFile(directory + "/wav/yes_0.wav").samples;
   const ReferenceRun run = RunReference(blob, {{"samples", {samples.begin(), samples.end()}}}, 16000);
   for (const char* name : {"log_mel", "features"}) {  // logarithms of what was summed in single precision
     ExpectClose(Named(run, blob, name), expected.Get(std::string("wav_04.") + name), 0, 1e-3, name);

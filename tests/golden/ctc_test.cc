@@ -414,8 +414,16 @@ TEST_F(Ctc, ClassesOfAFile) {
 
 // ---- parts ----
 
+std::vector<tools::SoundChunk> ChunksOf(uint64_t samples, const tools::ChunkLengths& lengths) {
+  std::vector<tools::SoundChunk> chunks;
+  tools::ChunkSequence sequence(lengths);
+  while (const auto chunk = sequence.Next([&](uint64_t most) { return std::min(most, samples); })) {
+    chunks.push_back(*chunk);
+  }
+  return chunks;
+}
+
 TEST(CtcChunks, SharesOfFrames) {
-  using tools::ChunksOf;
   EXPECT_EQ(ChunksOf(100, {}).size(), 1u);
   EXPECT_EQ(ChunksOf(0, {10, 2, 2}).size(), 1u);
   for (const uint64_t samples : {9u, 10u, 11u, 16u, 17u, 100u}) {

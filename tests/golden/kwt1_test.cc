@@ -9,7 +9,7 @@
 #include "tools/media/sound_inputs.h"
 #include "tools/prediction/prediction.h"
 #include "tools/sound/resample.h"
-#include "tools/sound/wav.h"
+#include "tools/sound/sound_reader.h"
 
 namespace fovea::test {
 namespace {
@@ -111,7 +111,7 @@ TEST_F(Kwt1, ClassesOfSoundFiles) {
   for (const Json& one : Cases()) {
     for (const uint32_t rate : {16000u, 48000u}) {
       files.push_back(directory_ + "/" + one["wav"].get<std::string>());
-      sounds.push_back(tools::Resample(tools::Resample(tools::ReadWav(files.back()), rate), input.rate));
+      sounds.push_back(tools::Resample(tools::Resample(tools::ReadSoundFile(files.back()), rate), input.rate));
       labels.push_back(one["predicted"]);
       if (rate == 48000) sounds.back().samples.insert(sounds.back().samples.end(), 700, 0.5f);  // after the second
     }
@@ -130,7 +130,7 @@ TEST_F(Kwt1, WorkersTilesAndHeap) {
   if (Missing(directory_)) GTEST_SKIP();
   const Converted converted(description_, DType::kF32, directory_);
   const tools::SoundInput input = *tools::FindSoundInput(converted.model, 0);
-  const tools::Sound clip = tools::ReadWav(directory_ + "/wav/stop_1.wav");
+  const tools::Sound clip = tools::ReadSoundFile(directory_ + "/wav/stop_1.wav");
   const tools::Batch batch = tools::BatchFromSounds(converted.model, input, 0, {clip, {16000, {}}, {16000, {0.5f}}});
   std::vector<float> first;
   for (const uint32_t workers : {1u, 2u, 3u}) {

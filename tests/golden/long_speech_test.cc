@@ -206,11 +206,12 @@ TEST_F(LongSpeech, IsWhatThePlainLoopSays) {
 TEST_F(LongSpeech, FeaturesOfTheWholeSound) {
   const Converted heard(Model(kWhisper), DType::kF32);
   const tools::MelWindows windows(heard.model, kSecond, 1);
-  const tools::Sound sound = {16000, QuietAfterLoud()};
-  const size_t frames = kSecond / kHop, rows = sound.samples.size() / kHop + frames;
-  const Rows expected = WhisperLogs(sound.samples, rows * kHop, kHop, kFilters);
+  const std::vector<float> samples = QuietAfterLoud();
+  tools::SoundReader sound(tools::Sound{16000, samples});
+  const size_t frames = kSecond / kHop, rows = samples.size() / kHop + frames;
+  const Rows expected = WhisperLogs(samples, rows * kHop, kHop, kFilters);
   for (const size_t first : {size_t{0}, size_t{1}, frames - 1, frames, 2 * frames + 6, rows - 2 * frames}) {
-    const std::vector<float> found = windows.Rows(sound, first, frames);
+    const std::vector<float> found = windows.Rows(&sound, first, frames);
     ASSERT_EQ(found.size(), frames * kFilters);
     for (size_t i = 0; i < found.size(); ++i) {
       const double wanted = expected[first + i / kFilters][i % kFilters];
@@ -336,7 +337,8 @@ TEST_F(LongSpeech, Words) {
   request.sampling = tools::Sized<fovea_sampling>();
   tools::ModelListener listener(heard.model, input, format, {"zh", ""}, request);
   const std::vector<std::vector<float>> clips = {Clip(16000, 1), Clip(9100, 2)};  // 40 frames and 22
-  const std::vector<tools::Sound> sounds = {{16000, clips[0]}, {16000, clips[1]}};
+  std::vector<tools::SoundReader> sounds;
+  for (const std::vector<float>& clip : clips) sounds.emplace_back(tools::Sound{16000, clip});
   listener.Hear({{&sounds[0], 0, {0, clips[0].size()}}, {&sounds[1], 1, {0, clips[1].size()}}});
   std::vector<fovea_tap> taps;
   for (const auto& [layer, heads] : std::vector<std::pair<std::string, uint64_t>>{{"0", 2}, {"1", 9}}) {

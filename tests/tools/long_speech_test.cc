@@ -52,7 +52,7 @@ class Fake : public WindowListener {
       if (!tasks[i].wanted) continue;
       const SoundWindow& window = windows_[i];
       const uint64_t begin = window.part.begin;
-      EXPECT_EQ(window.sound->samples.at(begin), static_cast<float>(begin));
+      EXPECT_EQ(window.sound->Part(begin, 1).samples.at(0), static_cast<float>(begin));
       asked[window.number].push_back({begin, window.part.length, tasks[i].previous, temperature});
       Script& script = scripts[{window.number, begin}];
       if (script.attempts.empty()) {
@@ -91,6 +91,12 @@ Sound Counting(uint64_t samples) {
   return sound;
 }
 
+std::vector<LongSpeech> Listen(const std::vector<Sound>& sounds, const LongSpeechOptions& options, Fake* fake) {
+  std::vector<SoundReader> readers;
+  for (const Sound& sound : sounds) readers.emplace_back(sound);
+  return ListenToAll(&readers, options, fake);
+}
+
 LongSpeechOptions Options() {
   LongSpeechOptions options;
   options.times = {kFirst, kStop, 44, std::nullopt};
@@ -118,7 +124,7 @@ TEST(LongSpeech, GoesOnWhereItHasFinished) {
   fake.scripts[{0, 0}].attempts = {Good({At(0), 1, At(10), At(12), 2, At(15), At(15), 3})};
   fake.scripts[{0, 30}].attempts = {Good(third)};  // ends early: the rest of the window is silent
   fake.scripts[{0, 90}].attempts = {Good(last)};   // not finished: until the end
-  const LongSpeech speech = ListenToAll({Counting(130)}, Options(), &fake)[0];
+  const LongSpeech speech = Listen({Counting(130)}, Options(), &fake)[0];
   EXPECT_TRUE(speech.finished);
   ExpectSpans(speech, {{0, 0.2}, {0.24, 0.3}, {0.3, 0.7}, {0.9, 1.3}});
   EXPECT_EQ(speech.segments[2].text, "de");
@@ -134,7 +140,7 @@ TEST(LongSpeech, TimesWithinTheSound) {
   Fake fake;
   fake.scripts[{0, 0}].attempts = {Good({At(0), 1, At(10), At(10), 2, At(25)})};
   fake.scripts[{1, 0}].attempts = {Good({At(22), 1, At(23), At(23), 2, At(25)})};
-  const std::vector<LongSpeech> all = ListenToAll({Counting(41), Counting(40)}, Options(), &fake);
+  const std::vector<LongSpeech> all = Listen({Counting(41), Counting(40)}, Options(), &fake);
   ExpectSpans(all[0], {{0, 0.2}, {0.2, 0.41}});
   ExpectSpans(all[1], {{0.4, 0.4}, {0.4, 0.4}});
   EXPECT_EQ(all[1].segments[0].text, "b");
@@ -144,7 +150,7 @@ TEST(LongSpeech, TimesWithinTheSound) {
   Fake words;
   words.scripts[{0, 0}].attempts = {Good({At(0), 1, 2, At(25)})};
   words.scripts[{0, 0}].words = {{"b", {1}, 0.1, 0.3}, {"c", {2}, 0.3, 0.5}};
-  const LongSpeech timed = ListenToAll({Counting(41)}, options, &words)[0];
+  const LongSpeech timed = Listen({Counting(41)}, options, &words)[0];
   ASSERT_EQ(timed.segments.size(), 1u);
   ASSERT_EQ(timed.segments[0].words.size(), 2u);
   EXPECT_NEAR(timed.segments[0].end, 0.41, 1e-9);
@@ -162,7 +168,7 @@ TEST(LongSpeech, SeveralSoundsAndShortRests) {
   fine.rate = 1000;
   Fake slow;
   LongSpeechOptions options = Options();
-  const std::vector<LongSpeech> all = ListenToAll(
+  const std::vector<LongSpeech> all = Listen(
       {Counting(70), Counting(40), Counting(61)},
       [&] {
         fake.scripts[{2, 60}].attempts = {Good({At(0), 9, At(1)})};
@@ -177,7 +183,7 @@ TEST(LongSpeech, SeveralSoundsAndShortRests) {
   EXPECT_EQ(fake.asked[1][0].length, 40u);
   options.window = 600, options.step = 20;
   slow.scripts[{0, 0}].attempts = {Good({At(0), 1, At(5)})};
-  ExpectSpans(ListenToAll({fine}, options, &slow)[0], {{0, 0.1}});
+  ExpectSpans(Listen({fine}, options, &slow)[0], {{0, 0.1}});
 }
 
 // Higher temperatures until a text is good enough, or there are no more.
@@ -191,7 +197,7 @@ TEST(LongSpeech, TriesAgain) {
                          std::vector<SpokenSegment>* segments = nullptr) {
     Fake fake;
     fake.scripts[{0, 0}].attempts = attempts;
-    const LongSpeech speech = ListenToAll({Counting(50)}, options, &fake)[0];
+    const LongSpeech speech = Listen({Counting(50)}, options, &fake)[0];
     EXPECT_TRUE(speech.finished);
     if (segments != nullptr) *segments = speech.segments;
     std::vector<float> temperatures;
@@ -230,7 +236,7 @@ TEST(LongSpeech, WhereNobodySpeaksThereIsNoText) {
     Fake fake;
     fake.scripts[{0, 0}].attempts = attempts;
     fake.scripts[{0, 60}].attempts = {Good({At(0), 3, At(9)})};
-    const LongSpeech speech = ListenToAll({Counting(100)}, options, &fake)[0];
+    const LongSpeech speech = Listen({Counting(100)}, options, &fake)[0];
     EXPECT_EQ(fake.asked[0].size(), tries + 1);
     return speech.segments.size() - 1;
   };
@@ -250,7 +256,7 @@ TEST(LongSpeech, WhatTheModelIsTold) {
     Fake fake;
     fake.scripts[{0, 0}].attempts = attempts;
     fake.scripts[{0, 60}].attempts = {Good({At(0), 3, At(9)})};
-    ListenToAll({Counting(100)}, options, &fake);
+    Listen({Counting(100)}, options, &fake);
     return fake.asked[0].back().previous;
   };
   const Ids text = {At(0), 1, 2, At(9)};
@@ -270,9 +276,12 @@ TEST(LongSpeech, Interrupted) {
   fake.stop_after = 1;
   fake.scripts[{0, 0}].attempts = {Good({At(0), 3, At(9)})};
   fake.scripts[{1, 0}].attempts = {Good({At(0), 3, At(9)})};
-  const std::vector<LongSpeech> all = ListenToAll({Counting(100), Counting(20)}, Options(), &fake);
+  const std::vector<LongSpeech> all = Listen({Counting(100), Counting(20)}, Options(), &fake);
   EXPECT_FALSE(all[0].finished);
+  EXPECT_NEAR(all[0].reached, 0.6, 1e-9);
+  EXPECT_EQ(all[0].segments.size(), 1u) << "what was found is kept";
   EXPECT_TRUE(all[1].finished);
+  EXPECT_NEAR(all[1].reached, 0.2, 1e-9);
 }
 
 // With words the next window begins after the last word; segments have the times of their words.
@@ -286,7 +295,7 @@ TEST(LongSpeech, Words) {
   fake.scripts[{0, 0}].words = {{"bc", {1, 2}, 0.04, 0.16}, {"d", {3}, 0.22, 0.27}};
   fake.scripts[{0, 27}].attempts = {Good({At(0), 5, At(9)})};
   fake.scripts[{0, 27}].words = {{"f", {5}, 0.1, 0.2}};
-  const LongSpeech speech = ListenToAll({Counting(70)}, options, &fake)[0];
+  const LongSpeech speech = Listen({Counting(70)}, options, &fake)[0];
   ExpectSpans(speech, {{0.04, 0.16}, {0.22, 0.27}, {0.37, 0.47}});
   ASSERT_EQ(speech.segments[0].words.size(), 1u);
   EXPECT_EQ(speech.segments[0].words[0].probability, 0.375);
@@ -302,6 +311,8 @@ TEST(LongSpeech, InitialPromptAndSegmentsAsTheyAreFound) {
   fake.scripts[{0, 40}].attempts = {Good({At(0), 3, At(30), At(30)})};
   LongSpeechOptions options = Options();
   options.initial = {7, 8};
+  std::vector<double> reached;
+  options.reached = [&](size_t, double seconds) { reached.push_back(seconds); };
   std::vector<std::string> found;
   std::vector<size_t> windows;  // that were asked for when a segment was found
   options.found = [&](size_t sound, const SpokenSegment& segment) {
@@ -309,9 +320,12 @@ TEST(LongSpeech, InitialPromptAndSegmentsAsTheyAreFound) {
     found.push_back(segment.text);
     windows.push_back(fake.asked[0].size());
   };
-  const std::vector<LongSpeech> all = ListenToAll({Counting(100)}, options, &fake);
+  const std::vector<LongSpeech> all = Listen({Counting(100)}, options, &fake);
   EXPECT_EQ(found, (std::vector<std::string>{"b", "c", "d"}));
   EXPECT_EQ(windows, (std::vector<size_t>{1, 1, 2}));
+  ASSERT_EQ(reached.size(), 2u);
+  EXPECT_NEAR(reached[0], 0.4, 1e-9);
+  EXPECT_NEAR(reached[1], 1, 1e-9);
   ASSERT_EQ(fake.asked[0].size(), 2u);
   EXPECT_EQ(fake.asked[0][0].previous, (Ids{7, 8}));
   const Ids& second = fake.asked[0][1].previous;

@@ -5,6 +5,9 @@
 
 #include <sstream>
 
+#include "tools/media/notes.h"
+#include "tools/transcribe/position.h"
+
 namespace fovea::tools {
 namespace {
 
@@ -17,6 +20,19 @@ std::string Written(TranscriptFormat format, bool times) {
                 {{"input", "a.wav"}}});
   writer.End();
   return out.str();
+}
+
+TEST(Transcript, Positions) {
+  EXPECT_EQ(PositionText(0), "0:00");
+  EXPECT_EQ(PositionText(59.99), "0:59");
+  EXPECT_EQ(PositionText(754), "12:34");
+  EXPECT_EQ(PositionText(3600 * 11 + 62), "11:01:02");
+}
+
+TEST(Transcript, EqualNotesAreOneLine) {
+  std::ostringstream err;
+  PrintNotes(err, "a.wav", {"one", "two", "two", "two", "one"});
+  EXPECT_EQ(err.str(), "fovea: a.wav: one\nfovea: a.wav: two (3 times)\nfovea: a.wav: one\n");
 }
 
 TEST(Transcript, IsALine) { EXPECT_EQ(Written(TranscriptFormat::kText, false), "One two. Three\n"); }

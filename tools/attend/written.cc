@@ -159,7 +159,8 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     if (!input) Fail("{}: program '{}' does not read audio", model.name(), model.Program(encode).name);
     for (const std::string& file : request.sounds) {
       const ChunkLengths clips = {LongestClip(model, *input), 0, 0};
-      for (Sound& clip : CutSound(ReadSound(file, input->rate), clips)) source.sounds.push_back(std::move(clip));
+      SoundReader sound(file, input->rate);
+      for (Sound& clip : CutSound(&sound, clips)) source.sounds.push_back(std::move(clip));
     }
     source.batch = BatchFromSounds(model, *input, encode, source.sounds);
   } else {

@@ -27,6 +27,7 @@ Process::Process(int argc, char** argv) : pointers_(argv, argv + argc) { pointer
 Process::~Process() = default;
 
 bool InputIsTerminal() { return isatty(STDIN_FILENO) != 0; }
+bool OutputIsTerminal() { return isatty(STDOUT_FILENO) != 0; }
 bool ErrorsAreTerminal() { return isatty(STDERR_FILENO) != 0; }
 
 FILE* CreateNewFile(const std::string& path) { return fopen(path.c_str(), "w+bx"); }

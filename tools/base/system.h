@@ -28,6 +28,7 @@ class Process {
 
 // Whether a person types there, or reads it; a console on Windows.
 bool InputIsTerminal();
+bool OutputIsTerminal();
 bool ErrorsAreTerminal();
 
 // Opens a new file for reading and writing bytes. Null: failed, with EEXIST in errno if the name is taken.

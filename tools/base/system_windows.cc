@@ -151,6 +151,7 @@ Process::~Process() {
 }
 
 bool InputIsTerminal() { return IsConsole(STD_INPUT_HANDLE); }
+bool OutputIsTerminal() { return IsConsole(STD_OUTPUT_HANDLE); }
 bool ErrorsAreTerminal() { return errors_show_escapes; }
 
 FILE* CreateNewFile(const std::string& path) {

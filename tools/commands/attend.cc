@@ -157,7 +157,7 @@ void AddInputs(Command command, Arguments* arguments) {
   input.Add("--case", &request->golden_case, "Read this case of --input: tensors <case>.in.<input>")
       .Placeholder("NAME")
       .Needs("--input");
-  input.AddRepeated("--wav", &request->sounds, "Audio file, RIFF WAVE").Placeholder("FILE");
+  input.AddRepeated("--wav", &request->sounds, "Audio file: WAV, or FLAC, MP3, Ogg by libsndfile").Placeholder("FILE");
   input.AddRepeated("--image", &request->pictures, "Image file: PNG, JPEG, WebP, GIF or BMP").Placeholder("FILE");
   input.AddRepeated("-p,--prompt", &request->prompts, "A prompt that a decoder continues").Placeholder("TEXT");
   input.AddRepeated("--source", &request->sources, "A text that an encoder reads, for which a decoder generates")

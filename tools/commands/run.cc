@@ -235,7 +235,9 @@ void AddRun(Command app, Console* console) {
       input.Add("--input", &arguments->input, "Read the inputs from a safetensors file instead").Placeholder("FILE");
   tensors.Excludes("--text").Excludes("--document").Excludes("--file");
   const Option sounds =
-      input.AddRepeated("--wav", &arguments->sounds, "Audio file instead, RIFF WAVE; '-': standard input")
+      input
+          .AddRepeated("--wav", &arguments->sounds,
+                       "Audio file instead: WAV, or FLAC, MP3, Ogg by libsndfile; '-': standard input")
           .Placeholder("FILE");
   sounds.Excludes(tensors).Excludes("--text").Excludes("--document").Excludes("--file");
   const Option pictures =

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "tools/base/json.h"
@@ -12,9 +13,10 @@
 #include "tools/generate/target_tokens.h"
 #include "tools/media/notes.h"
 #include "tools/model/interrupt.h"
-#include "tools/sound/wav.h"
+#include "tools/sound/sound_reader.h"
 #include "tools/transcribe/clips.h"
 #include "tools/transcribe/long_files.h"
+#include "tools/transcribe/position.h"
 
 namespace fovea::tools {
 namespace {
@@ -113,7 +115,9 @@ SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<s
          model.name());
   }
   for (const std::string& path : paths) {
-    if (path != "-") ReadWav(path);  // standard input cannot be read twice
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(path, error);
+    if (path != "-" && (is_file || !std::filesystem::exists(path, error))) SoundReader(path, 0);  // pipes are read once
   }
   return *input;
 }
@@ -133,7 +137,8 @@ class Transcriber {
         command_(command),
         console_(console),
         model_(arguments.model.Open()),
-        writer_(arguments.format, arguments.times != Times::kNone, console->out) {}
+        writer_(arguments.format, arguments.times != Times::kNone, console->out),
+        position_(console->err, arguments.format == TranscriptFormat::kText && !times()) {}
 
   void Run() {
     if (CtcDecoder::Fits(model_)) {
@@ -147,6 +152,15 @@ class Transcriber {
 
  private:
   bool features() const { return !arguments_.features.empty(); }
+  // Shows the position in a file.
+  auto Shows(const std::string& what) {
+    return
+        [this, what](const std::string& name, double seconds, double all) { position_.Show(what, name, seconds, all); };
+  }
+  void WriteLine(const std::string& name, const TimedLine& line) {
+    position_.Clear(true);
+    writer_.WriteLine(name, line);
+  }
   bool times() const { return arguments_.times != Times::kNone; }
 
   void RunFrames() {
@@ -158,7 +172,11 @@ class Transcriber {
     options.workers = arguments_.generation.request.workers;
     CtcTranscription worker(model_, options, [&](const CtcSource& source) { Done(TranscriptOf(source)); });
     if (features()) return worker.AddFeatures(arguments_.features);
-    TakeFiles(arguments_.sounds, CheckSounds(model_, model_.FindProgram(""), arguments_.sounds), &worker);
+    const SoundInput input = CheckSounds(model_, model_.FindProgram(""), arguments_.sounds);
+    worker.OnReached(Shows("transcribed"));
+    const bool whole_only = !times() && CtcDecoder(model_).cleans_up();
+    if (!whole_only) worker.OnFound([this](const CtcSource& part) { Found(part); });
+    TakeFiles(arguments_.sounds, input, &worker);
   }
 
   void Write() {
@@ -166,7 +184,7 @@ class Transcriber {
     const auto done = [&](const Transcript& transcript) { Done(transcript); };
     const auto found = [&](const std::string& name, const std::string& language) {
       if (arguments_.format != TranscriptFormat::kJson) {
-        console_->err << fmt::format("fovea: {}: language {}\n", name, language);
+        language_ = fmt::format("fovea: {}: language {}\n", name, language);
       }
     };
     std::optional<SoundInput> input;
@@ -195,8 +213,9 @@ class Transcriber {
       }
       if (!arguments_.initial_prompt.empty()) options.initial = TargetTokens(model_, " " + arguments_.initial_prompt);
       // A single file's lines are written as they are found.
-      const auto line = [&](const std::string& name, const TimedLine& part) { writer_.WriteLine(name, part); };
+      const auto line = [&](const std::string& name, const TimedLine& part) { WriteLine(name, part); };
       LongFiles worker(model_, *format, arguments_.task, request, options, batch_size, done, found, line);
+      worker.OnReached(Shows("scanned"), Shows("transcribed"));
       return TakeFiles(arguments_.sounds, *input, &worker);
     }
     if (times()) Fail("--times needs --cut times");
@@ -208,13 +227,27 @@ class Transcriber {
     if (format && options.strides.empty()) options.strides = {0};
     ClipTranscription worker(model_, options, request, done, found);
     if (features()) return worker.AddFeatures(arguments_.features);
+    worker.OnReached(Shows("transcribed"));
+    if (!times())
+      worker.OnFound([this](const std::string& name, const std::string& text) { WriteLine(name, {0, 0, text}); });
     TakeFiles(arguments_.sounds, *input, &worker);
   }
 
+  // Words of a CTC model, or text, before their file is done.
+  void Found(const CtcSource& part) {
+    if (!times()) return WriteLine(part.name, {0, 0, part.text.text});
+    for (const TimedLine& line : TranscriptOf(part).lines) WriteLine(part.name, line);
+  }
+
   void Done(Transcript transcript) {
-    PrintNotes(console_->err, transcript.name, transcript.notes);
+    position_.Clear(false);
+    position_.EndText();
     if (!transcript.notes.empty()) transcript.json["notes"] = transcript.notes;
     writer_.Write(transcript);
+    // After the end of a line of text that was written in pieces.
+    console_->err << language_;
+    language_.clear();
+    PrintNotes(console_->err, transcript.name, transcript.notes);
   }
 
   const Arguments& arguments_;
@@ -222,6 +255,8 @@ class Transcriber {
   Console* const console_;
   const Model model_;
   TranscriptWriter writer_;
+  PositionLine position_;
+  std::string language_;  // a line on the language of the next transcript
 };
 
 void Run(Arguments arguments, Command command, Console* console) {
@@ -284,8 +319,10 @@ void AddTranscribe(Command app, Console* console) {
   const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
-  const Option sounds =
-      input.AddRepeated("--wav", &arguments->sounds, "Audio file, RIFF WAVE; '-': standard input").Placeholder("FILE");
+  const Option sounds = input
+                            .AddRepeated("--wav", &arguments->sounds,
+                                         "Audio file: WAV, or FLAC, MP3, Ogg by libsndfile; '-': standard input")
+                            .Placeholder("FILE");
   input.Add("--input", &arguments->features, "Read the encoder's inputs from a safetensors file instead")
       .Placeholder("FILE")
       .Excludes(sounds);

@@ -87,7 +87,13 @@ CtcText CtcDecoder::Text(const std::vector<CtcFrame>& frames) const {
   CtcText text;
   text.tokens = Tokens(frames);
   text.words = Words(text.tokens);
-  for (const CtcPart& token : text.tokens) text.text += token.text;
+  for (const CtcPart& token : text.tokens) {
+    if (token.text == delimiter_) text.final_text = text.text;
+    text.text += token.text;
+  }
+  text.final_text.erase(0, text.final_text.find_first_not_of(' '));
+  const bool open = !text.tokens.empty() && text.tokens.back().text != delimiter_;
+  text.final_words = text.words.size() - (open ? 1 : 0);
   text.text = Stripped(text.text);
   if (clean_up_) text.text = CleanedUp(text.text);
   return text;

@@ -32,6 +32,9 @@ struct CtcPart {
 struct CtcText {
   std::string text;
   std::vector<CtcPart> tokens, words;
+  // Settled parts, which more frames cannot change: words before the last delimiter, and the text before it.
+  size_t final_words = 0;
+  std::string final_text;
 };
 
 // Configured by metadata label.N, ctc.blank, ctc.delimiter and ctc.clean_up.
@@ -39,6 +42,9 @@ class CtcDecoder {
  public:
   // Fails if the model has no vocabulary.
   explicit CtcDecoder(const Model& model);
+
+  // Whether spaces before punctuation are removed, so that a text is known only at its end.
+  bool cleans_up() const { return clean_up_; }
 
   static bool Fits(const Model& model);  // whether it is a CTC model
 

@@ -27,8 +27,14 @@ struct CtcSource {
 
 class CtcTranscription {
  public:
-  // `done` receives the sources in the order in which they were added.
+  // `done` receives the sources in the order in which they were added, interrupted sources included.
   CtcTranscription(const Model& model, const CtcOptions& options, std::function<void(const CtcSource&)> done);
+  // `found` receives words as they are found, of a file before it is done: new words, and new text.
+  void OnFound(std::function<void(const CtcSource& part)> found) { found_ = std::move(found); }
+  // `reached` receives the seconds of a file that are done, and of all; 0: unknown.
+  void OnReached(std::function<void(const std::string& name, double seconds, double all)> reached) {
+    reached_ = std::move(reached);
+  }
 
   void AddFile(const std::string& path, const SoundInput& input);
   // Runs the remaining sounds as a last batch.
@@ -39,21 +45,35 @@ class CtcTranscription {
  private:
   struct Source {
     std::string name;
-    double seconds, frame_seconds;
-    size_t missing;  // chunks not yet transcribed
+    double seconds = 0, frame_seconds = 0;
+    double reached = 0;     // seconds that were transcribed
+    size_t words = 0;       // passed to found_
+    size_t text = 0;        // bytes of its text that were passed to found_
+    size_t missing = 0;     // chunks not yet transcribed
+    bool complete = false;  // all chunks were added
+    bool interrupted = false;
     std::vector<std::string> notes = {};
     std::vector<CtcFrame> frames = {};
   };
   struct Piece {
     size_t source;
     SoundChunk chunk;
+    double until = 0;  // seconds of the file
   };
 
   void Run(const Batch& batch);
+  // Passes words of the first source that is not complete to found_; `all`: including the last one.
+  void PassWords(const CtcText& text, bool all, Source* source);
+  // Passes complete sources to done_.
+  void Finish();
+  // Completes all sources with what was transcribed.
+  void GiveUp();
 
   const Model& model_;
   const CtcOptions options_;
   const std::function<void(const CtcSource&)> done_;
+  std::function<void(const CtcSource&)> found_;
+  std::function<void(const std::string&, double, double)> reached_;
   const CtcDecoder decoder_;
   const uint32_t program_, scores_;
   uint64_t frame_ = 0;  // samples from one frame to the next; 0: unknown

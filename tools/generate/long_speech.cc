@@ -25,22 +25,40 @@ void KeepWithin(double seconds, SpokenSegment* segment) {
   }
 }
 
+double LastTime(const std::vector<SpokenSegment>& segments) {
+  double last = 0;
+  for (const SpokenSegment& segment : segments) {
+    last = std::max({last, segment.begin, segment.end});
+    for (const TimedWord& word : segment.words) last = std::max({last, word.begin, word.end});
+  }
+  return last;
+}
+
+// The seconds of the sound, if they are fewer than `most`; else at least `most`.
+double SecondsUpTo(double most, SoundReader* sound) {
+  return static_cast<double>(sound->CountUpTo(static_cast<uint64_t>(most * sound->rate()) + 1)) / sound->rate();
+}
+
 class LongListener {
  public:
-  LongListener(const std::vector<Sound>& sounds, const LongSpeechOptions& options, WindowListener* listener)
+  LongListener(std::vector<SoundReader>* sounds, const LongSpeechOptions& options, WindowListener* listener)
       : options_(options), listener_(*listener) {
-    for (size_t i = 0; i < sounds.size(); ++i) sources_.push_back({sounds[i], i, 0, options.initial});
+    for (size_t i = 0; i < sounds->size(); ++i) sources_.push_back({(*sounds)[i], i, 0, options.initial});
   }
 
   std::vector<LongSpeech> Run() {
     while (HearNext()) {
       const std::vector<Attempt> attempts = WriteUntilGood();
       if (attempts.empty()) break;
-      for (size_t i = 0; i < attempts.size(); ++i) Take(attempts[i], i, heard_[i]);
+      for (size_t i = 0; i < attempts.size(); ++i) {
+        Take(attempts[i], i, heard_[i]);
+        if (options_.reached) options_.reached(heard_[i]->number, Reached(*heard_[i]));
+      }
     }
     std::vector<LongSpeech> all;
     for (Source& source : sources_) {
       source.made.finished = WindowOf(source).length == 0;
+      source.made.reached = Reached(source);
       all.push_back(std::move(source.made));
     }
     return all;
@@ -48,7 +66,7 @@ class LongListener {
 
  private:
   struct Source {
-    const Sound& sound;
+    SoundReader& sound;
     size_t number;
     uint64_t at = 0;  // next sample
     std::vector<int32_t> previous = {};
@@ -58,9 +76,15 @@ class LongListener {
 
   // The next window; empty at the end. A rest of less than 10 ms is ignored.
   SpeechWindow WindowOf(const Source& source) const {
-    const uint64_t all = source.sound.samples.size();
-    if (source.at >= all || (source.at > 0 && (all - source.at) * 100 < source.sound.rate)) return {source.at, 0};
-    return {source.at, std::min(options_.window, all - source.at)};
+    const uint64_t rate = source.sound.rate(), least = (rate + 99) / 100;
+    const uint64_t all = source.sound.CountUpTo(source.at + std::max(options_.window, least));
+    const uint64_t left = all - std::min(all, source.at);
+    if (left == 0 || (source.at > 0 && left < least)) return {source.at, 0};
+    return {source.at, std::min(options_.window, left)};
+  }
+
+  static double Reached(const Source& source) {
+    return static_cast<double>(source.sound.CountUpTo(source.at)) / source.sound.rate();
   }
 
   // Encodes the next windows. False if all sounds are done.
@@ -117,7 +141,7 @@ class LongListener {
     const CutText cut = CutAtTimes(heard.tokens, options_.times, options_.step, window);
     source->at = cut.next;
     std::vector<SpokenSegment> segments;
-    const double rate = source->sound.rate;
+    const double rate = source->sound.rate();
     for (const SpeechSegment& segment : cut.segments) {
       SpokenSegment spoken;
       spoken.begin = static_cast<double>(segment.begin) / rate, spoken.end = static_cast<double>(segment.end) / rate;
@@ -129,7 +153,7 @@ class LongListener {
       segments.push_back(std::move(spoken));
     }
     if (options_.words) AddWords(window, cut, heard, number, source, &segments);
-    const double all = source->sound.seconds();
+    const double all = SecondsUpTo(LastTime(segments), &source->sound);
     for (SpokenSegment& segment : segments) {
       const bool empty = segment.text.find_first_not_of(" \t\n") == std::string::npos;
       if (empty || segment.begin == segment.end) continue;
@@ -168,7 +192,7 @@ class LongListener {
     }
     const double median = ShortenWords(&words);
     MergePunctuation(&words);
-    const double rate = source->sound.rate, offset = static_cast<double>(window.begin) / rate;
+    const double rate = source->sound.rate(), offset = static_cast<double>(window.begin) / rate;
     for (TimedWord& word : words) word.begin += offset, word.end += offset;
     ShareWords(words, counts, median, &source->last_end, segments);
     double end = segments->back().end;
@@ -187,7 +211,7 @@ class LongListener {
 
 }  // namespace
 
-std::vector<LongSpeech> ListenToAll(const std::vector<Sound>& sounds, const LongSpeechOptions& options,
+std::vector<LongSpeech> ListenToAll(std::vector<SoundReader>* sounds, const LongSpeechOptions& options,
                                     WindowListener* listener) {
   return LongListener(sounds, options, listener).Run();
 }

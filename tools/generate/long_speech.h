@@ -10,7 +10,7 @@
 
 #include "tools/generate/speech_segments.h"
 #include "tools/generate/spoken.h"
-#include "tools/sound/sound.h"
+#include "tools/sound/sound_reader.h"
 
 namespace fovea::tools {
 
@@ -30,7 +30,7 @@ struct WindowTask {
 
 // A window of one of several sounds.
 struct SoundWindow {
-  const Sound* sound = nullptr;
+  SoundReader* sound = nullptr;
   size_t number = 0;  // index of the sound
   SpeechWindow part = {};
 };
@@ -61,15 +61,18 @@ struct LongSpeechOptions {
   std::vector<int32_t> initial = {};              // prompt of the first window of each sound: names, spellings
   // Receives each segment as it is found, with the index of its sound.
   std::function<void(size_t sound, const SpokenSegment& segment)> found = nullptr;
+  // Receives the seconds of a sound that are done, after each window.
+  std::function<void(size_t sound, double seconds)> reached = nullptr;
 };
 
 struct LongSpeech {
   std::vector<SpokenSegment> segments;
   bool finished = false;  // false: interrupted
+  double reached = 0;     // seconds that are done
 };
 
 // Transcribes all sounds in parallel, a window of each at a time.
-std::vector<LongSpeech> ListenToAll(const std::vector<Sound>& sounds, const LongSpeechOptions& options,
+std::vector<LongSpeech> ListenToAll(std::vector<SoundReader>* sounds, const LongSpeechOptions& options,
                                     WindowListener* listener);
 
 }  // namespace fovea::tools

@@ -7,7 +7,6 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
-#include "tools/generate/sound_chunks.h"
 #include "tools/media/sound_inputs.h"
 #include "tools/model/batch.h"
 #include "tools/model/interrupt.h"
@@ -38,14 +37,15 @@ MelWindows::MelWindows(const Model& model, uint64_t clip, uint32_t workers)
   hop_ = clip_ / rows_;
 }
 
-std::vector<float> MelWindows::Rows(const Sound& sound, uint64_t first, uint64_t count) const {
+std::vector<float> MelWindows::Rows(SoundReader* sound, uint64_t first, uint64_t count) const {
   std::vector<float> rows;
   const SoundInput input = *FindSoundInput(model_, logs_);
   const uint32_t output = OutputsOf(model_, logs_).front();
   for (const uint64_t end = first + count; first < end;) {
     // The first rows of a clip are not used, except at the beginning of the sound, which is mirrored there.
-    const uint64_t before = std::min(first, edge_), begin = (first - before) * hop_, all = sound.samples.size();
-    Sound part = begin < all ? PartOf(sound, begin, std::min(clip_, all - begin)) : Sound{sound.rate, {0}};
+    const uint64_t before = std::min(first, edge_), begin = (first - before) * hop_;
+    Sound part = sound->Part(begin, clip_);
+    if (part.samples.empty()) part.samples = {0};
     SessionRequest request;
     request.program = logs_;
     request.workers = workers_;
@@ -60,13 +60,15 @@ std::vector<float> MelWindows::Rows(const Sound& sound, uint64_t first, uint64_t
   return rows;
 }
 
-float MelWindows::Loudest(const Sound& sound) const {
+float MelWindows::Loudest(const SoundWindow& window) const {
+  SoundReader* const sound = window.sound;
   float loudest = -HUGE_VALF;
-  for (uint64_t first = 0; first * hop_ < sound.samples.size() && !Interrupt::Happened();) {
+  for (uint64_t first = 0; sound->CountUpTo(first * hop_ + 1) > first * hop_ && !Interrupt::Happened();) {
     const uint64_t count = rows_ - edge_ - std::min(first, edge_);
     const std::vector<float> rows = Rows(sound, first, count);
     loudest = std::max(loudest, *std::max_element(rows.begin(), rows.end()));
     first += count;
+    if (scanned_) scanned_(window.number, static_cast<double>(sound->CountUpTo(first * hop_)) / sound->rate());
   }
   return loudest;
 }
@@ -77,9 +79,9 @@ Session MelWindows::Encode(const std::vector<SoundWindow>& windows) {
   std::vector<float>& numbers = batch.numbers[input];
   for (const SoundWindow& window : windows) {
     const auto [known, is_new] = loudest_.try_emplace(window.number, 0.0f);
-    if (is_new) known->second = Loudest(*window.sound);
+    if (is_new) known->second = Loudest(window);
     const auto floor = static_cast<float>(known->second - range_);
-    for (const float x : Rows(*window.sound, window.part.begin / hop_, rows_)) numbers.push_back(std::max(x, floor));
+    for (const float x : Rows(window.sound, window.part.begin / hop_, rows_)) numbers.push_back(std::max(x, floor));
   }
   AddSegments(model_, model_.Value(rest_, input).space,
               MakeSegments(std::vector<uint32_t>(windows.size(), static_cast<uint32_t>(rows_))), &batch);

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "tools/generate/long_speech.h"
@@ -26,19 +28,23 @@ class MelWindows {
   // of its spectrogram is kept in memory.
   Session Encode(const std::vector<SoundWindow>& windows);
 
+  // `scanned` receives the seconds of a sound that were searched for the maximum.
+  void OnScan(std::function<void(size_t sound, double seconds)> scanned) { scanned_ = std::move(scanned); }
+
   // Rows of a sound's spectrogram; beyond its end, rows of silence.
-  std::vector<float> Rows(const Sound& sound, uint64_t first, uint64_t count) const;
+  std::vector<float> Rows(SoundReader* sound, uint64_t first, uint64_t count) const;
 
  private:
-  float Loudest(const Sound& sound) const;
+  float Loudest(const SoundWindow& window) const;
 
   const Model& model_;
   const uint64_t clip_;
   const uint32_t workers_;
-  const uint32_t logs_, rest_;       // program indices
-  uint64_t rows_ = 0, hop_ = 0;      // rows of a clip; samples per row
-  uint64_t edge_ = 0;                // rows at each end of a clip that depend on its boundary
-  double range_ = 0;                 // values are clamped to the maximum minus this
+  const uint32_t logs_, rest_;   // program indices
+  uint64_t rows_ = 0, hop_ = 0;  // rows of a clip; samples per row
+  uint64_t edge_ = 0;            // rows at each end of a clip that depend on its boundary
+  double range_ = 0;             // values are clamped to the maximum minus this
+  std::function<void(size_t, double)> scanned_;
   std::map<size_t, float> loudest_;  // maximum, by index of the sound
 };
 

@@ -59,7 +59,7 @@ Session ModelListener::EncodeWindows(const std::vector<SoundWindow>& windows) {
   if (mels_) return mels_->Encode(windows);
   std::vector<Sound> alone;
   for (const SoundWindow& window : windows) {
-    alone.push_back(PartOf(*window.sound, window.part.begin, window.part.length));
+    alone.push_back(window.sound->Part(window.part.begin, window.part.length));
   }
   return Encode(model_, BatchFromSounds(model_, input_, EncoderProgram(model_), alone), request_.workers);
 }

@@ -27,6 +27,11 @@ class ModelListener : public WindowListener {
   ModelListener(const Model& model, const SoundInput& input, const TimeFormat& format, const SpeechTask& task,
                 const GenerationRequest& request);
 
+  // `scanned` receives the seconds of a sound that were read to find its loudest part.
+  void OnScan(const std::function<void(size_t sound, double seconds)>& scanned) {
+    if (mels_) mels_->OnScan(scanned);
+  }
+
   void Hear(const std::vector<SoundWindow>& windows) override;
   std::vector<HeardWindow> Write(const std::vector<WindowTask>& tasks, float temperature) override;
   std::string TextOf(const std::vector<int32_t>& tokens) const override;

@@ -42,29 +42,29 @@ std::pair<uint32_t, uint32_t> SoundChunk::Frames(uint64_t frame, uint32_t frames
   return {first, std::max(first, end)};
 }
 
-std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths) {
-  if (lengths.chunk == 0 || samples <= lengths.chunk) return {{0, samples, 0, 0}};
-  std::vector<SoundChunk> chunks;
-  for (uint64_t begin = 0;; begin += lengths.chunk - lengths.left - lengths.right) {
-    const bool last = begin + lengths.chunk >= samples;
-    const uint64_t left = begin == 0 ? 0 : lengths.left, length = last ? samples - begin : lengths.chunk;
-    if (length > left) chunks.push_back({begin, length, left, last ? 0 : lengths.right});
-    if (last) return chunks;
-  }
+std::optional<SoundChunk> ChunkSequence::Next(const std::function<uint64_t(uint64_t most)>& count_up_to) {
+  if (ended_) return std::nullopt;
+  const uint64_t begin = begin_, end = lengths_.chunk == 0 ? UINT64_MAX - 2 : begin + lengths_.chunk;
+  const uint64_t all = count_up_to(end + 1);
+  ended_ = all <= end;
+  begin_ += lengths_.chunk - lengths_.left - lengths_.right;
+  const uint64_t left = begin == 0 ? 0 : lengths_.left, length = ended_ ? all - begin : lengths_.chunk;
+  if (begin > 0 && length <= left) return std::nullopt;
+  return SoundChunk{begin, length, left, ended_ ? 0 : lengths_.right};
 }
 
-Sound PartOf(const Sound& sound, uint64_t begin, uint64_t length) {
-  const auto first = sound.samples.begin() + static_cast<ptrdiff_t>(begin);
-  return {sound.rate, {first, first + static_cast<ptrdiff_t>(length)}};
+bool IsShortRest(const SoundChunk& chunk, uint32_t rate) {
+  return chunk.begin > 0 && (chunk.length - chunk.left) * 100 < rate;
 }
 
-std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths) {
+std::vector<Sound> CutSound(SoundReader* sound, const ChunkLengths& lengths) {
   std::vector<Sound> parts;
-  for (const SoundChunk& chunk : ChunksOf(sound.samples.size(), lengths)) {
-    if (!parts.empty() && (chunk.length - chunk.left) * 100 < sound.rate) break;
-    parts.push_back(PartOf(sound, chunk.begin, chunk.length));
+  ChunkSequence chunks(lengths);
+  while (const auto chunk = chunks.Next([&](uint64_t most) { return sound->CountUpTo(most); })) {
+    if (IsShortRest(*chunk, sound->rate())) break;
+    parts.push_back(sound->Part(chunk->begin, chunk->length));
   }
-  if (!parts.empty()) parts.front().notes = sound.notes;
+  if (!parts.empty()) parts.front().notes = sound->notes();
   return parts;
 }
 

@@ -4,10 +4,13 @@
 
 #include <stdint.h>
 
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "tools/sound/sound.h"
+#include "tools/sound/sound_reader.h"
 
 namespace fovea::tools {
 
@@ -28,13 +31,24 @@ struct SoundChunk {
   // The range of frames that counts, of a chunk of `frames` frames.
   std::pair<uint32_t, uint32_t> Frames(uint64_t frame, uint32_t frames) const;
 };
-std::vector<SoundChunk> ChunksOf(uint64_t samples, const ChunkLengths& lengths);
 
-// `length` samples of a sound from `begin` on.
-Sound PartOf(const Sound& sound, uint64_t begin, uint64_t length);
+// The chunks of a sound in order; it is read as far as they need.
+class ChunkSequence {
+ public:
+  explicit ChunkSequence(const ChunkLengths& lengths) : lengths_(lengths) {}
+  // `count_up_to(most)`: the number of samples, or `most` if it is less. Nothing at the end.
+  std::optional<SoundChunk> Next(const std::function<uint64_t(uint64_t most)>& count_up_to);
+
+ private:
+  const ChunkLengths lengths_;
+  uint64_t begin_ = 0;
+  bool ended_ = false;
+};
 
 // Splits a sound into chunks. A rest of less than 10 ms is dropped.
-std::vector<Sound> CutSound(const Sound& sound, const ChunkLengths& lengths);
+std::vector<Sound> CutSound(SoundReader* sound, const ChunkLengths& lengths);
+// Whether a chunk is such a rest.
+bool IsShortRest(const SoundChunk& chunk, uint32_t rate);
 
 }  // namespace fovea::tools
 

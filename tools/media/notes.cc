@@ -7,7 +7,11 @@
 namespace fovea::tools {
 
 void PrintNotes(std::ostream& err, const std::string& of, const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) err << fmt::format("fovea: {}: {}\n", Printable(of), Printable(note));
+  for (size_t i = 0, same; i < notes.size(); i += same) {
+    for (same = 1; i + same < notes.size() && notes[i + same] == notes[i];) ++same;
+    const std::string times = same == 1 ? "" : fmt::format(" ({} times)", same);
+    err << fmt::format("fovea: {}: {}{}\n", Printable(of), Printable(notes[i]), times);
+  }
 }
 
 }  // namespace fovea::tools

@@ -8,7 +8,7 @@
 
 namespace fovea::tools {
 
-// Prints a line for each: "fovea: <of>: <note>".
+// Prints a line for each: "fovea: <of>: <note>"; one line for equal notes in a row.
 void PrintNotes(std::ostream& err, const std::string& of, const std::vector<std::string>& notes);
 
 }  // namespace fovea::tools

@@ -7,8 +7,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
-#include "tools/sound/resample.h"
-#include "tools/sound/wav.h"
+#include "tools/sound/sound_reader.h"
 
 namespace fovea::tools {
 
@@ -28,10 +27,10 @@ std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program) {
 }
 
 Sound ReadSound(const std::string& path, uint32_t rate) {
-  const Sound sound = ReadWav(path);
-  if (sound.samples.size() > UINT32_MAX / 2)
-    Fail("{}: {:.0f} seconds exceed the limit on samples", path, sound.seconds());
-  return Resample(sound, rate);
+  SoundReader reader(path, rate);
+  Sound sound = reader.Part(0, UINT64_MAX);
+  sound.notes = reader.notes();
+  return sound;
 }
 
 Sound ReadClip(const std::string& path, const SoundInput& input) {
@@ -61,6 +60,7 @@ Batch BatchFromSounds(const Model& model, const SoundInput& input, uint32_t prog
   std::vector<uint32_t> lengths;
   std::vector<float>& numbers = batch.numbers[input.value];
   for (const Sound& sound : sounds) {
+    if (sound.samples.size() > UINT32_MAX / 2) Fail("{:.0f} s exceed the limit on samples of a clip", sound.seconds());
     lengths.push_back(static_cast<uint32_t>(sound.samples.size()));
     numbers.insert(numbers.end(), sound.samples.begin(), sound.samples.end());
   }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <string.h>
 
+#include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "tools/base/fail.h"
 
@@ -111,15 +113,20 @@ SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size) {
   return format;
 }
 
-std::string FindBits(const uint8_t* samples, uint64_t size, SampleFormat* format) {
+std::string FindBits(const uint8_t* samples, uint64_t size, const ForgetBytes& forget, SampleFormat* format) {
   const uint32_t all = format->bytes * 8;
   if (format->coding != Coding::kUpper || format->bits == all) return "";
   bool upper = true, lower = true;
-  for (uint64_t at = 0; at + format->bytes <= size && (upper || lower); at += format->bytes) {
-    const auto word = static_cast<uint32_t>(LittleEndian(samples + at, format->bytes)) << (32 - all);
-    const auto value = static_cast<int32_t>(word) >> (32 - all), sign = value >> (format->bits - 1);
-    upper = upper && (value & ((1 << (all - format->bits)) - 1)) == 0;
-    lower = lower && (sign == 0 || sign == -1);
+  const uint64_t block = uint64_t{format->bytes} << 20;
+  for (uint64_t from = 0; from < size && (upper || lower); from += block) {
+    const uint64_t end = std::min(size, from + block);
+    for (uint64_t at = from; at + format->bytes <= end && (upper || lower); at += format->bytes) {
+      const auto word = static_cast<uint32_t>(LittleEndian(samples + at, format->bytes)) << (32 - all);
+      const auto value = static_cast<int32_t>(word) >> (32 - all), sign = value >> (format->bits - 1);
+      upper = upper && (value & ((1 << (all - format->bits)) - 1)) == 0;
+      lower = lower && (sign == 0 || sign == -1);
+    }
+    if (forget) forget(samples + from, end - from);
   }
   if (upper || (format->extensible && !lower)) return "";
   if (!lower) {
@@ -133,14 +140,70 @@ std::string FindBits(const uint8_t* samples, uint64_t size, SampleFormat* format
                      format->bytes);
 }
 
+namespace {
+
+// Whole numbers of at most 32 bits, in the upper bits of a word, where the sign is.
+int32_t WordAt(const uint8_t* at, uint32_t bytes, uint32_t shift) {
+  return static_cast<int32_t>(static_cast<uint32_t>(LittleEndian(at, bytes)) << shift);
+}
+
+template <uint32_t kBytes>
+double WholeAt(const uint8_t* at) {
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < kBytes; ++i) word |= static_cast<uint32_t>(at[i]) << (32 - 8 * (kBytes - i));
+  return static_cast<int32_t>(word) / 2147483648.0;
+}
+
 double SampleAt(const SampleFormat& format, const uint8_t* at) {
   if (format.coding == Coding::kFloat) return FloatAt(at, format.bytes);
   if (format.coding == Coding::kUnsigned) return (at[0] - 128) / 128.0;
   if (format.coding == Coding::kMuLaw) return FromMuLaw(at[0]) / 32768.0;
   if (format.coding == Coding::kALaw) return FromALaw(at[0]) / 32768.0;
-  // To the upper bits of 32, where the sign is.
   const uint32_t shift = 32 - (format.coding == Coding::kLower ? format.bits : format.bytes * 8);
-  return static_cast<int32_t>(static_cast<uint32_t>(LittleEndian(at, format.bytes)) << shift) / 2147483648.0;
+  return WordAt(at, format.bytes, shift) / 2147483648.0;
+}
+
+// `sample`: of the bytes at a position. `channels`: one or two are compiled as constants.
+template <typename Channels, typename Sample>
+void DecodeChannels(Channels channels, uint32_t bytes, const uint8_t* from, uint64_t frames, const Sample& sample,
+                    float* to) {
+  for (uint64_t i = 0; i < frames; ++i) {
+    double sum = 0;
+    for (uint32_t c = 0; c < channels; ++c, from += bytes) sum += sample(from);
+    to[i] = static_cast<float>(sum / channels);
+  }
+}
+
+template <typename Sample>
+void Decode(const SampleFormat& format, const uint8_t* from, uint64_t frames, const Sample& sample, float* to) {
+  const uint32_t bytes = format.bytes;
+  if (format.channels == 1) {
+    DecodeChannels(std::integral_constant<uint32_t, 1>(), bytes, from, frames, sample, to);
+  } else if (format.channels == 2) {
+    DecodeChannels(std::integral_constant<uint32_t, 2>(), bytes, from, frames, sample, to);
+  } else {
+    DecodeChannels(format.channels, bytes, from, frames, sample, to);
+  }
+}
+
+}  // namespace
+
+void DecodeFrames(const SampleFormat& format, const uint8_t* from, uint64_t frames, float* to) {
+  // Separate loops for the usual formats, without a choice for every sample.
+  if (format.coding == Coding::kUpper && format.bytes == 2) {
+    return Decode(
+        format, from, frames, [](const uint8_t* at) { return WholeAt<2>(at); }, to);
+  }
+  if (format.coding == Coding::kUpper && format.bytes == 3) {
+    return Decode(
+        format, from, frames, [](const uint8_t* at) { return WholeAt<3>(at); }, to);
+  }
+  if (format.coding == Coding::kFloat && format.bytes == 4) {
+    return Decode(
+        format, from, frames, [](const uint8_t* at) { return FloatAt(at, 4); }, to);
+  }
+  Decode(
+      format, from, frames, [&](const uint8_t* at) { return SampleAt(format, at); }, to);
 }
 
 }  // namespace fovea::tools

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "tools/sound/sample_source.h"
+
 namespace fovea::tools {
 
 constexpr uint32_t kMaxSampleRate = 1000000;
@@ -32,10 +34,11 @@ SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size);
 
 // Determines the position of samples that have fewer bits than their bytes: the upper bits, by the standard, unless all
 // samples show that they are the lower bits. Returns a note if it examined them; fails if neither is possible.
-std::string FindBits(const uint8_t* samples, uint64_t size, SampleFormat* format);
+// `forget` (may be null) receives what was examined.
+std::string FindBits(const uint8_t* samples, uint64_t size, const ForgetBytes& forget, SampleFormat* format);
 
-// In [-1, 1]; floats unchanged.
-double SampleAt(const SampleFormat& format, const uint8_t* at);
+// The mean of the channels, in [-1, 1]; floats unchanged.
+void DecodeFrames(const SampleFormat& format, const uint8_t* from, uint64_t frames, float* to);
 
 // Little-endian, at most eight bytes.
 uint64_t LittleEndian(const uint8_t* at, uint32_t bytes);

@@ -1,9 +1,10 @@
-// Reads audio files: RIFF WAVE; RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) for sizes of 64 bits.
+// Reads RIFF WAVE files; RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) for sizes of 64 bits.
 #include "tools/sound/wav.h"
 
 #include <fmt/format.h>
 #include <string.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "tools/base/fail.h"
-#include "tools/base/input_file.h"
+#include "tools/sound/container.h"
 #include "tools/sound/sample_format.h"
 
 namespace fovea::tools {
@@ -25,46 +26,43 @@ constexpr uint64_t kLeastUnknown = 0x7ffff000;
 
 bool Begins(const uint8_t* at, const char* with) { return memcmp(at, with, strlen(with)) == 0; }
 
-// The kind of a file that is not WAVE, by its first 12 bytes.
-const char* OtherKind(const uint8_t* data) {
-  if (Begins(data, "RIFX")) return "RIFX, big-endian RIFF WAVE";
-  if (Begins(data, "RIFF")) return "RIFF, but not of WAVE";
-  if (Begins(data, "riff")) return "Wave64";
-  if (Begins(data, "fLaC")) return "FLAC";
-  if (Begins(data, "OggS")) return "Ogg";
-  if (Begins(data, "FORM")) return "AIFF";
-  if (Begins(data, ".snd")) return "AU";
-  if (Begins(data, "caff")) return "CAF";
-  if (Begins(data + 4, "ftyp")) return "MP4 or M4A";
-  if (Begins(data, "\x1a\x45\xdf\xa3")) return "Matroska or WebM";
-  if (Begins(data, "ID3") || (data[0] == 0xff && (data[1] & 0xe0) == 0xe0)) return "MP3 or AAC";
-  return nullptr;
-}
+// Samples of one data chunk. Chunks can differ in the position of the bits.
+struct Piece {
+  const uint8_t* begin;
+  uint64_t bytes;
+  SampleFormat format;
+};
+
+struct WavParts {
+  std::vector<Piece> pieces;
+  std::vector<std::string> notes;
+};
 
 class Reader {
  public:
-  Reader(const uint8_t* data, uint64_t size) : data_(data), size_(size) {}
+  Reader(const uint8_t* data, uint64_t size, const ForgetBytes& forget) : data_(data), size_(size), forget_(forget) {}
 
-  Sound Read() {
+  WavParts Read() {
     CheckKind();
     for (uint64_t at = kFileHead; at + kChunkHead <= size_;) at = ReadChunk(at);
     if (pieces_.empty()) Fail("it has no samples");
     if (pieces_.size() > 1) Note(fmt::format("its {} data chunks are read as one sound", pieces_.size()));
-    for (const auto& [samples, bytes] : pieces_) Append(samples, bytes);
-    return std::move(sound_);
+    for (Piece& piece : pieces_) Examine(&piece);
+    return {std::move(pieces_), std::move(notes_)};
   }
 
  private:
   void CheckKind() {
     if (size_ == 0) Fail("the file is empty");
-    const char* const other = size_ < kFileHead ? nullptr : OtherKind(data_);
-    large_ = size_ >= kFileHead && (Begins(data_, "RF64") || Begins(data_, "BW64"));
-    if (size_ >= kFileHead && (large_ || Begins(data_, "RIFF")) && Begins(data_ + 8, "WAVE")) return;
-    if (other != nullptr) Fail("it is {}, not a RIFF WAVE file; convert it, with sox or ffmpeg for example", other);
-    Fail("it is not a RIFF WAVE file");
+    const Container container = ContainerOf(data_, size_);
+    if (container.reader != Container::Reader::kWav) {
+      Fail("it is {}not a RIFF WAVE file",
+           container.name == nullptr ? std::string() : fmt::format("{}, ", container.name));
+    }
+    large_ = !Begins(data_, "RIFF");
   }
 
-  void Note(std::string note) { sound_.notes.push_back(std::move(note)); }
+  void Note(std::string note) { notes_.push_back(std::move(note)); }
 
   // Returns the position of the next chunk.
   uint64_t ReadChunk(uint64_t at) {
@@ -74,7 +72,7 @@ class Reader {
     if (Begins(head, "data")) {
       if (!format_) Fail("its samples come before their format");
       bytes = SamplesIn(content, bytes, left);
-      pieces_.emplace_back(content, bytes);
+      pieces_.push_back({content, bytes, *format_});
     } else if (bytes > left) {
       if (pieces_.empty()) Fail("it ends within chunk {}: {} bytes of {}", Id(head), left, bytes);
       Note(fmt::format("its last {} bytes are not a chunk and are ignored", kChunkHead + left));
@@ -150,44 +148,69 @@ class Reader {
     return left;
   }
 
-  void Append(const uint8_t* samples, uint64_t bytes) {
-    SampleFormat format = *format_;
-    const std::string found = FindBits(samples, bytes, &format);
+  // Finds the position of the bits, in parts of a mapped file that are forgotten after use.
+  void Examine(Piece* piece) {
+    const std::string found = FindBits(piece->begin, piece->bytes, forget_, &piece->format);
     if (!found.empty()) Note(found);
-    const uint64_t frame = format.frame();
-    sound_.rate = format.rate;
-    sound_.samples.reserve(sound_.samples.size() + bytes / frame);
-    for (uint64_t at = 0; at + frame <= bytes; at += frame) {
-      double sum = 0;
-      for (uint64_t c = 0; c < format.channels; ++c) sum += SampleAt(format, samples + at + c * format.bytes);
-      const auto sample = static_cast<float>(sum / format.channels);
-      if (!std::isfinite(sample)) Fail("sample {} is not finite", sound_.samples.size());
-      sound_.samples.push_back(sample);
-    }
   }
 
   const uint8_t* const data_;
   const uint64_t size_;
+  const ForgetBytes& forget_;
   bool large_ = false;
   std::optional<SampleFormat> format_;
-  std::map<std::string, uint64_t> sizes_;                    // chunk sizes in "ds64"
-  std::vector<std::pair<const uint8_t*, uint64_t>> pieces_;  // byte ranges of samples
-  Sound sound_;
+  std::map<std::string, uint64_t> sizes_;  // chunk sizes in "ds64"
+  std::vector<Piece> pieces_;
+  std::vector<std::string> notes_;
+};
+
+class WavSource : public SampleSource {
+ public:
+  WavSource(WavParts parts, ForgetBytes forget) : pieces_(std::move(parts.pieces)), forget_(std::move(forget)) {
+    notes_ = std::move(parts.notes);
+    for (const Piece& piece : pieces_) length_ += piece.bytes / piece.format.frame();
+  }
+
+  uint32_t rate() const override { return pieces_.front().format.rate; }
+  uint64_t length() const override { return length_; }
+
+  void Read(uint64_t count, std::vector<float>* samples) override {
+    while (count > 0 && piece_ < pieces_.size()) {
+      const Piece& piece = pieces_[piece_];
+      const uint64_t frame = piece.format.frame(), frames = std::min(count, piece.bytes / frame - at_);
+      const uint8_t* const from = piece.begin + at_ * frame;
+      const size_t before = samples->size();
+      samples->resize(before + frames);
+      float* const to = samples->data() + before;
+      DecodeFrames(piece.format, from, frames, to);
+      for (uint64_t i = 0; i < frames; ++i) {
+        if (!std::isfinite(to[i])) Fail("sample {} is not finite", read_ + i);
+      }
+      if (forget_) forget_(from, frames * frame);
+      count -= frames, at_ += frames, read_ += frames;
+      if (at_ == piece.bytes / frame) ++piece_, at_ = 0;
+    }
+  }
+
+ private:
+  const std::vector<Piece> pieces_;
+  const ForgetBytes forget_;
+  uint64_t length_ = 0;
+  size_t piece_ = 0;
+  uint64_t at_ = 0, read_ = 0;  // samples, of the piece and of all
 };
 
 }  // namespace
 
-Sound ParseWav(const uint8_t* data, uint64_t size) { return Reader(data, size).Read(); }
+std::unique_ptr<SampleSource> OpenWav(const uint8_t* data, uint64_t size, const ForgetBytes& forget) {
+  return std::make_unique<WavSource>(Reader(data, size, forget).Read(), forget);
+}
 
-Sound ReadWav(const std::string& path) {
-  const InputFile file(path);
-  try {
-    Sound sound = ParseWav(file.data(), file.size());
-    if (sound.samples.empty()) Fail("has no samples");
-    return sound;
-  } catch (const Failure& failure) {
-    Fail("{}: {}", path, failure.what());
-  }
+Sound ParseWav(const uint8_t* data, uint64_t size) {
+  const std::unique_ptr<SampleSource> source = OpenWav(data, size, nullptr);
+  Sound sound = {source->rate(), {}, source->notes()};
+  source->Read(source->length(), &sound.samples);
+  return sound;
 }
 
 }  // namespace fovea::tools

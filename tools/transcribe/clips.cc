@@ -32,23 +32,43 @@ ChunkLengths ClipTranscription::LengthsOf(uint32_t rate, uint64_t longest) const
 }
 
 void ClipTranscription::AddFile(const std::string& path, const SoundInput& input) {
-  const Sound sound = ReadSound(path, input.rate);
+  SoundReader sound(path, input.rate);
   const ChunkLengths lengths = LengthsOf(input.rate, LongestClip(model_, input));
-  std::vector<Sound> clips = CutSound(sound, lengths);
-  sources_.push_back(
-      {path, sound.seconds(), clips.size(), lengths.left + lengths.right > 0 && clips.size() > 1, sound.notes});
-  for (Sound& clip : clips) {
-    clips_.push_back(std::move(clip));
-    owners_.push_back(sources_.size() - 1);
+  const bool overlaps = lengths.left + lengths.right > 0 && sound.CountUpTo(lengths.chunk + 1) > lengths.chunk;
+  const size_t source = sources_.size();
+  const size_t known = sound.notes().size();
+  sources_.push_back({path, sound.ExpectedSeconds(), overlaps, sound.notes()});
+  ChunkSequence chunks(lengths);
+  while (const auto chunk = chunks.Next([&](uint64_t most) { return sound.CountUpTo(most); })) {
+    if (IsShortRest(*chunk, input.rate)) break;
+    clips_.push_back(sound.Part(chunk->begin, chunk->length));
+    owners_.push_back(source);
+    ends_.push_back(static_cast<double>(chunk->begin + chunk->length) / input.rate);
+    ++sources_[source].clips;
     if (clips_.size() == batch_size_) EndBatch(input);
+    if (Interrupt::Happened()) break;
+    if (reached_) reached_(path, sources_[source].reached, sound.ExpectedSeconds());
   }
+  if (Interrupt::Happened()) return GiveUp();
+  sources_[source].seconds = sound.Seconds();
+  // Notes on the end of a file go before the notes on its clips.
+  std::vector<std::string>& notes = sources_[source].notes;
+  if (sound.notes().size() > known) {
+    notes.insert(notes.begin() + static_cast<ptrdiff_t>(known), sound.notes().begin() + static_cast<ptrdiff_t>(known),
+                 sound.notes().end());
+  }
+  sources_[source].complete = true;
+  Finish();
 }
 
 void ClipTranscription::EndBatch(const SoundInput& input) {
-  if (clips_.empty() || Interrupt::Happened()) return;
+  if (Interrupt::Happened()) return GiveUp();
+  if (clips_.empty()) return;
   Transcribe(BatchFromSounds(model_, input, EncoderProgram(model_), clips_));
+  if (Interrupt::Happened()) return GiveUp();
   clips_.clear();
   owners_.clear();
+  ends_.clear();
 }
 
 void ClipTranscription::AddFeatures(const std::string& path) {
@@ -56,7 +76,9 @@ void ClipTranscription::AddFeatures(const std::string& path) {
   const Batch batch = BatchFromTensors(model_, EncoderProgram(model_), reader.tensors());
   const size_t clips = ClipCount(batch);
   for (size_t i = 0; i < clips; ++i) {
-    sources_.push_back({fmt::format("{}", i), 0, 1, false});
+    Source source = {fmt::format("{}", i)};
+    source.clips = 1, source.complete = true;
+    sources_.push_back(std::move(source));
     owners_.push_back(i);
   }
   Transcribe(batch);
@@ -80,10 +102,38 @@ void ClipTranscription::Transcribe(const Batch& batch) {
       source.notes.push_back(fmt::format("a text is cut off at {} tokens, the limit for {:.2f} s of sound", *most[i],
                                          clips_[i].seconds()));
     }
+    if (i < ends_.size()) source.reached = ends_[i];
     source.made.push_back(std::move(made[i]));
   }
-  for (; written_ < sources_.size() && sources_[written_].made.size() == sources_[written_].clips; ++written_) {
+  Finish();
+  if (written_ < sources_.size() && !sources_[written_].overlaps) PassText(&sources_[written_]);
+}
+
+void ClipTranscription::PassText(Source* source) {
+  for (; found_text_ && source->passed < source->made.size(); ++source->passed) {
+    const std::string text = LineOf(source->made[source->passed].text);
+    if (!text.empty()) found_text_(source->name, " " + text);
+  }
+}
+
+void ClipTranscription::GiveUp() {
+  clips_.clear();
+  owners_.clear();
+  ends_.clear();
+  for (size_t i = written_; i < sources_.size(); ++i) {
+    Source& source = sources_[i];
+    source.notes.push_back(fmt::format("interrupted: the first {:.2f} s are transcribed", source.reached));
+    source.clips = source.made.size(), source.complete = true;
+  }
+  Finish();
+}
+
+void ClipTranscription::Finish() {
+  for (; written_ < sources_.size(); ++written_) {
     Source& source = sources_[written_];
+    if (!source.complete || source.made.size() < source.clips) return;
+    if (source.made.empty()) continue;  // interrupted before its first clip was done
+    if (source.passed > 0) PassText(&source);
     if (!source.language.empty()) found_(source.name, source.language);
     done_(TranscriptOf(source));
     source.made.clear();

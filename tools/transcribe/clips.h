@@ -35,6 +35,14 @@ class ClipTranscription {
   void AddFile(const std::string& path, const SoundInput& input);
   // Runs the remaining sounds as a last batch.
   void EndBatch(const SoundInput& input);
+  // `found` receives the text of each clip of the first file that is not done, if clips do not overlap.
+  void OnFound(std::function<void(const std::string& name, const std::string& text)> found) {
+    found_text_ = std::move(found);
+  }
+  // `reached` receives the seconds of a file that are done, and of all; 0: unknown.
+  void OnReached(std::function<void(const std::string& name, double seconds, double all)> reached) {
+    reached_ = std::move(reached);
+  }
   // Adds a batch of features, with a text for each clip.
   void AddFeatures(const std::string& path);
 
@@ -42,15 +50,24 @@ class ClipTranscription {
   // A sound file, or a clip of features.
   struct Source {
     std::string name;
-    double seconds = 0;  // 0: unknown
-    size_t clips = 0;
+    double seconds = 0;     // 0: unknown
     bool overlaps = false;  // whether the clips overlap
     std::vector<std::string> notes = {};
+    size_t clips = 0;           // added so far
+    bool complete = false;      // all clips were added
+    double reached = 0;         // seconds that were transcribed
+    size_t passed = 0;          // clips whose text was passed to found_text_
     std::string language = "";  // the detected language
     std::vector<Generation> made = {};
   };
 
   void Transcribe(const Batch& batch);
+  // Passes texts of clips to found_text_.
+  void PassText(Source* source);
+  // Passes complete files to done_.
+  void Finish();
+  // Completes all files with what was transcribed.
+  void GiveUp();
   // Detects the language of each source in its first clip.
   void FindLanguages(const Session& encode);
   // Token limits of the clips of this batch, if the model limits tokens by the length of sound.
@@ -71,10 +88,13 @@ class ClipTranscription {
   const SpeechPrompts prompts_;
   const std::vector<int32_t> stop_ids_;
   const size_t batch_size_;
+  std::function<void(const std::string&, const std::string&)> found_text_;
+  std::function<void(const std::string&, double, double)> reached_;
   std::vector<Source> sources_;
   size_t written_ = 0;          // number of sources passed to done_
   std::vector<Sound> clips_;    // clips of the next batch
   std::vector<size_t> owners_;  // source of each clip
+  std::vector<double> ends_;    // end of each clip in its file, in seconds
 };
 
 }  // namespace fovea::tools

@@ -55,7 +55,7 @@ LongFiles::LongFiles(const Model& model, const TimeFormat& format, const SpeechT
 
 void LongFiles::AddFile(const std::string& path, const SoundInput& input) {
   names_.push_back(path);
-  sounds_.push_back(ReadSound(path, input.rate));
+  sounds_.emplace_back(path, input.rate);
   if (sounds_.size() == batch_size_) EndBatch(input);
 }
 
@@ -68,18 +68,35 @@ void LongFiles::EndBatch(const SoundInput& input) {
       for (const TimedLine& line : LinesOf(segment, options_.words)) line_(names_[0], line);
     };
   }
-  const std::vector<LongSpeech> all = ListenToAll(sounds_, options_, &listener);
+  listener.OnScan(Summing(scanned_));
+  options_.reached = Summing(reached_);
+  const std::vector<LongSpeech> all = ListenToAll(&sounds_, options_, &listener);
   for (size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].finished) continue;
+    if (!all[i].finished && all[i].segments.empty()) continue;
     const std::string& language = listener.LanguageOf(i);
     if (!language.empty()) found_(names_[i], language);
     Transcript made =
-        TranscriptOf(names_[i], sounds_[i].seconds(), language.empty() ? task_.language : language, all[i]);
-    made.notes = sounds_[i].notes;
+        TranscriptOf(names_[i], sounds_[i].ExpectedSeconds(), language.empty() ? task_.language : language, all[i]);
+    made.notes = sounds_[i].notes();
+    if (!all[i].finished) {
+      made.notes.push_back(fmt::format("interrupted: the first {:.2f} s are transcribed", all[i].reached));
+    }
     done_(made);
   }
   names_.clear();
   sounds_.clear();
+}
+
+std::function<void(size_t, double)> LongFiles::Summing(const Reached& to) {
+  if (!to) return nullptr;
+  std::string names = names_.front();
+  if (names_.size() > 1) names += fmt::format(" and {} more", names_.size() - 1);
+  return [this, to, names, seconds = std::vector<double>(names_.size())](size_t sound, double reached) mutable {
+    seconds[sound] = reached;
+    double sum = 0, all = 0;
+    for (size_t i = 0; i < seconds.size(); ++i) sum += seconds[i], all += sounds_[i].ExpectedSeconds();
+    to(names, sum, all);
+  };
 }
 
 Transcript LongFiles::TranscriptOf(const std::string& name, double seconds, const std::string& language,

@@ -20,10 +20,17 @@ class LongFiles {
             std::function<void(const std::string& name, const std::string& language)> found,
             std::function<void(const std::string& name, const TimedLine& line)> line);
 
+  // `reached` receives the seconds of a batch of files that are done, and of all; 0: unknown. `scanned` does so before,
+  // while their loudest parts are found.
+  using Reached = std::function<void(const std::string& names, double seconds, double all)>;
+  void OnReached(Reached scanned, Reached reached) { scanned_ = std::move(scanned), reached_ = std::move(reached); }
+
   void AddFile(const std::string& path, const SoundInput& input);
   void EndBatch(const SoundInput& input);
 
  private:
+  // Passes the sum over the current files to a function.
+  std::function<void(size_t, double)> Summing(const Reached& to);
   Transcript TranscriptOf(const std::string& name, double seconds, const std::string& language,
                           const LongSpeech& speech) const;
 
@@ -36,8 +43,9 @@ class LongFiles {
   const std::function<void(const Transcript&)> done_;
   const std::function<void(const std::string& name, const std::string& language)> found_;
   const std::function<void(const std::string& name, const TimedLine& line)> line_;
+  Reached scanned_, reached_;
   std::vector<std::string> names_;
-  std::vector<Sound> sounds_;
+  std::vector<SoundReader> sounds_;
 };
 
 }  // namespace fovea::tools
