@@ -11,6 +11,9 @@
 namespace fovea::tools {
 namespace {
 
+// To milliseconds, as subtitles: sums of frames are not exact.
+double Rounded(double seconds) { return round(seconds * 1000) / 1000; }
+
 // `hours`: always write hours; else only if there are any.
 std::string Clock(double seconds, bool hours, char point) {
   const auto all = static_cast<uint64_t>(llround(std::max(0.0, seconds) * 1000));
@@ -47,7 +50,7 @@ void TranscriptWriter::Begin(const std::string& name) {
 
 void TranscriptWriter::Add(const TimedLine& line) {
   if (format_ == TranscriptFormat::kText && times_) {
-    out_ << fmt::format("{:8.2f} {:8.2f}  {}\n", line.begin, line.end, LineOf(line.text));
+    out_ << fmt::format("{:8.2f} {:8.2f}  {}\n", Rounded(line.begin), Rounded(line.end), LineOf(line.text));
     return;
   }
   const bool srt = format_ == TranscriptFormat::kSrt;
