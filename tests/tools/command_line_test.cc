@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
+
+#include "tools/base/suggestion.h"
+#include "tools/commands/help_lines.h"
 
 namespace fovea::test {
 namespace {
@@ -156,15 +160,23 @@ TEST_F(CommandLineTest, RunsOnlyTheSubcommand) {
 }
 
 TEST_F(CommandLineTest, RefusesWrongUse) {
-  EXPECT_EQ(Fault({}), "A subcommand is required");
+  EXPECT_EQ(Fault({}), "no command is given; 'program help' lists them");
   EXPECT_EQ(Fault({"fly"}), "no command 'fly'");
+  EXPECT_EQ(Fault({"comand"}), "no command 'comand'; did you mean 'command'?");
+  EXPECT_EQ(Fault({"help", "comand"}), "no command 'comand'; did you mean 'command'?");
   EXPECT_EQ(Fault({"command"}), "PATH is required");
-  EXPECT_EQ(Fault({"command", "x", "--fly"}), "The following argument was not expected: --fly");
+  EXPECT_EQ(Fault({"command", "x", "--fly"}), "no option '--fly'");
+  EXPECT_EQ(Fault({"command", "x", "--secnods", "1"}), "no option '--secnods'; did you mean '--seconds'?");
+  EXPECT_EQ(Fault({"command", "x", "--cou=2"}), "no option '--cou'; did you mean '--count'?");
+  EXPECT_EQ(Fault({"command", "x", "--twoo", "a"}), "no option '--twoo'");
+  EXPECT_EQ(Fault({"command", "x", "--oter", "a"}), "no option '--oter'; did you mean '--other'?");
+  EXPECT_EQ(Fault({"command", "x", "y"}), "argument 'y' is one too many");
   EXPECT_EQ(Fault({"command", "x", "--count", "65"}), "--count: Value 65 not in range 1 to 64");
   EXPECT_EQ(Fault({"command", "x", "--count", "many"}), "--count: Value many not in range 1 to 64");
   EXPECT_EQ(Fault({"command", "x", "--share", "1.5"}), "--share: Value 1.5 not in range 0.000000 to 1.000000");
   EXPECT_EQ(Fault({"command", "x", "--whole", "-1"}).rfind("--whole: Value -1 not in range 0.0", 0), 0u);
   EXPECT_EQ(Fault({"command", "x", "--text", "all"}), "--text: all not in {none,some}");
+  EXPECT_EQ(Fault({"command", "x", "--text", "smoe"}), "--text: smoe not in {none,some}; did you mean 'some'?");
   EXPECT_EQ(Fault({"command", "x", "--letter", "a"}), "--letter: a not in {alpha,beta}");
   EXPECT_EQ(Fault({"command", "x", "--limit", "much"}), "--limit: much is not a number");
   EXPECT_EQ(Fault({"command", "x", "--penalty", "1"}), "--penalty requires --beams");
@@ -179,17 +191,47 @@ TEST_F(CommandLineTest, PrintsOptionsUnderHeadingsInOrder) {
   EXPECT_EQ(values_.runs, 0);
   size_t at = 0;
   for (const char* part :
-       {"A command\n", "Usage: program command [OPTIONS] PATH", "\nPositionals:\n  PATH TEXT REQUIRED",
-        "\nInput:\n  --last ", "\nSamples (at most one):\n  --one TEXT ", "  --other TEXT ",
-        "\nOutput:\n  --text TEXT:{none,some} ", "  -n,--count ", "=3", "  --seconds SECONDS ", "(repeatable)",
-        "=alpha", "\nHelp:\n  -h,--help ", "\nSubcommands:\n  nested ", "The end.\n"}) {
+       {"A command\n", "Usage: program command [OPTIONS] PATH", "\nPositionals:\n  PATH  ", "\nInput:\n  --last ",
+        "\nSamples (at most one):\n  --one TEXT ", "  --other TEXT ", "\nOutput:\n  --text WORD ", "Text: none, some\n",
+        "  -n,--count N ", "Count (default: 3)\n", "  --seconds SECONDS ", "  --penalty NUMBER ",
+        "Penalty (with --beams)\n", "Texts (repeatable)\n", "Letter: alpha, beta (default: alpha)\n",
+        "\nHelp:\n  -h,--help ", "\nSubcommands:\n  nested ", "The end.\n"}) {
     const size_t found = help.find(part, at);
     ASSERT_NE(found, std::string::npos) << part << "is not after byte " << at << " of\n" << help;
     at = found + std::string(part).size();
   }
   EXPECT_EQ(at, help.size());
+  EXPECT_EQ(Parse({"help", "command"}), help);
+  EXPECT_EQ(Parse({"help"}), Parse({"--help"}));
   EXPECT_EQ(Parse({"--version"}), "program 1.0\n");
+  EXPECT_EQ(Parse({"version"}), "program 1.0\n");
   EXPECT_FALSE(ran_);
+}
+
+TEST(HelpLines, AreWrapped) {
+  EXPECT_EQ(tools::HelpEntry("--text TEXT", "One", 60), "  --text TEXT" + std::string(21, ' ') + "One\n");
+  const std::string text = tools::HelpEntry(std::string(40, 'n'), "one two three four five six seven eight nine", 60);
+  std::istringstream lines(text);
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(line, "  " + std::string(40, 'n'));
+  std::string words;
+  while (std::getline(lines, line)) {
+    EXPECT_LE(line.size(), 60u);
+    EXPECT_EQ(line.find_first_not_of(' '), tools::kHelpColumn);
+    words += line.substr(tools::kHelpColumn) + " ";
+  }
+  EXPECT_EQ(words, "one two three four five six seven eight nine ");
+}
+
+TEST(Suggestions, NeedANearWord) {
+  const std::vector<std::string> words = {"run", "rank", "--text", "--texts"};
+  EXPECT_EQ(tools::Suggestion("rnu", words), "; did you mean 'run'?");  // a swap is one change
+  EXPECT_EQ(tools::Suggestion("ran", words), "; did you mean 'run'?");  // among equals the first
+  EXPECT_EQ(tools::Suggestion("--txet", words), "; did you mean '--text'?");
+  EXPECT_EQ(tools::Suggestion("--", words), "");
+  EXPECT_EQ(tools::Suggestion("", words), "");
+  EXPECT_EQ(tools::Suggestion(std::string(100000, 'r'), words), "");
 }
 
 }  // namespace

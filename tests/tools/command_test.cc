@@ -55,7 +55,7 @@ TEST(Command, HelpAndVersion) {
 }
 
 TEST(Command, WrongUseIsRefused) {
-  ExpectRefused({}, "subcommand");
+  ExpectRefused({}, "no command is given; 'fovea help' lists them");
   ExpectRefused({"fly"}, "fly");
   ExpectRefused({"verify"}, "BLOB");
   ExpectRefused({"run", TinyBlob("sequence"), "--txt", "a"}, "--txt");

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #ifndef _WIN32
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ Process::~Process() = default;
 bool InputIsTerminal() { return isatty(STDIN_FILENO) != 0; }
 bool OutputIsTerminal() { return isatty(STDOUT_FILENO) != 0; }
 bool ErrorsAreTerminal() { return isatty(STDERR_FILENO) != 0; }
+
+size_t TerminalColumns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 FILE* CreateNewFile(const std::string& path) { return fopen(path.c_str(), "w+bx"); }
 

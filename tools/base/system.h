@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_BASE_SYSTEM_H_
 #define FOVEA_TOOLS_BASE_SYSTEM_H_
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -30,6 +31,8 @@ class Process {
 bool InputIsTerminal();
 bool OutputIsTerminal();
 bool ErrorsAreTerminal();
+// Characters of a line of the terminal that shows the output; 0: it is none, or its size is unknown.
+size_t TerminalColumns();
 
 // Opens a new file for reading and writing bytes. Null: failed, with EEXIST in errno if the name is taken.
 FILE* CreateNewFile(const std::string& path);

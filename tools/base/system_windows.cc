@@ -154,6 +154,12 @@ bool InputIsTerminal() { return IsConsole(STD_INPUT_HANDLE); }
 bool OutputIsTerminal() { return IsConsole(STD_OUTPUT_HANDLE); }
 bool ErrorsAreTerminal() { return errors_show_escapes; }
 
+size_t TerminalColumns() {
+  CONSOLE_SCREEN_BUFFER_INFO info;
+  if (GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &info) == 0) return 0;
+  return static_cast<size_t>(info.srWindow.Right - info.srWindow.Left + 1);
+}
+
 FILE* CreateNewFile(const std::string& path) {
   const int file =
       _wopen(Wide(path).c_str(), _O_RDWR | _O_BINARY | _O_CREAT | _O_EXCL | _O_NOINHERIT, _S_IREAD | _S_IWRITE);

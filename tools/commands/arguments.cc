@@ -26,7 +26,7 @@ Option AddProgram(Command command, std::string* program) {
 
 Option AddWorkers(Command command, uint32_t* workers) {
   return command.Under(Heading::kMachine)
-      .Add("--workers", workers, "Use N threads, including the calling one")
+      .Add("--workers,--threads", workers, "Use N threads, including the calling one")
       .Range(1, 64)
       .ShowDefault();
 }

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/base/suggestion.h"
+#include "tools/commands/help_lines.h"
+
 namespace fovea::tools {
 namespace {
 
@@ -16,7 +19,29 @@ static_assert(sizeof(kHeadings) / sizeof(kHeadings[0]) == static_cast<size_t>(He
 
 const char* NameOf(Heading heading) { return kHeadings[static_cast<size_t>(heading)]; }
 
-// Prints options under headings, in the order of the headings.
+bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Accepts these words only.
+CLI::Validator OneOfWords(const std::vector<std::string>& words) {
+  const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
+  return CLI::Validator(
+      [=](std::string& given) {
+        if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
+        return fmt::format("{} not in {}{}", given, list, Suggestion(given, words));
+      },
+      list);
+}
+
+// The values of such an option; empty: any. A synonym is listed as {WORD->VALUE}, which is no list of values.
+std::vector<std::string> WordsOf(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const size_t begin = type.find('{'), end = type.find('}');
+  if (begin == std::string::npos || end == std::string::npos || Contains(type, "->")) return {};
+  return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+}
+
+// Prints options under headings, in the order of the headings. Which options exclude each other, and the ranges of
+// numbers, are in the messages of a wrong use.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
@@ -24,7 +49,57 @@ class HelpFormatter : public CLI::Formatter {
            make_subcommands(app, mode) + "\n" + make_footer(app);
   }
 
+  std::string make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const override {
+    std::string text = "\n" + HelpHeading(group) + "\n";
+    for (const CLI::Option* option : options) text += make_option(option, positional);
+    return text;
+  }
+
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    return HelpEntry(make_option_name(option, positional) + make_option_opts(option), Description(*option),
+                     HelpColumns());
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return HelpEntry(command->get_name(), command->get_description(), HelpColumns());
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const std::string name = CLI::Formatter::make_option_name(option, positional);
+    return name.substr(0, name.find('{'));  // without the value of a flag that clears
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return "";
+    std::string text = option->get_positional() ? "" : " " + ValueWord(*option);
+    if (option->get_expected_max() == CLI::detail::expected_max_vector_size) text += " ...";
+    if (option->get_expected_min() > 1) text += fmt::format(" x {}", option->get_expected_min());
+    return text;
+  }
+
  private:
+  static std::string ValueWord(const CLI::Option& option) {
+    const std::string type = option.get_type_name(), word = type.substr(0, type.find(':'));
+    if (word == "TEXT" && !WordsOf(option).empty()) return "WORD";
+    if (word == "UINT" || word == "INT") return "N";
+    return word == "FLOAT" ? "NUMBER" : word;
+  }
+
+  static std::string Description(const CLI::Option& option) {
+    std::string text = option.get_description();
+    const std::vector<std::string> words = WordsOf(option);
+    const auto named = [&](const std::string& word) { return Contains(text, word); };
+    if (!std::all_of(words.begin(), words.end(), named)) text += fmt::format(": {}", fmt::join(words, ", "));
+    std::vector<std::string> notes;
+    for (const CLI::Option* needed : option.get_needs()) {
+      if (!Contains(text, needed->get_name())) notes.push_back("with " + needed->get_name());
+    }
+    const std::string value = option.get_default_str();
+    if (!value.empty() && !Contains(text, "default")) notes.push_back("default: " + value);
+    if (option.get_required() && !option.get_positional()) notes.push_back("required");
+    return notes.empty() ? text : fmt::format("{} ({})", text, fmt::join(notes, "; "));
+  }
+
   std::string Headings(const CLI::App& app) const {
     // Nameless subcommands hold options of which at most one can be given.
     std::vector<const CLI::App*> holders =
@@ -43,6 +118,39 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+// The options of a command, including groups of which at most one can be given.
+std::vector<const CLI::Option*> OptionsOf(const CLI::App& app) {
+  std::vector<const CLI::Option*> options;
+  for (const CLI::App* holder : app.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); })) {
+    for (const CLI::Option* option : holder->get_options({})) options.push_back(option);
+  }
+  for (const CLI::Option* option : app.get_options({})) options.push_back(option);
+  return options;
+}
+
+std::vector<std::string> NamesOf(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// Names the first argument that no option takes.
+std::string UnknownArgument(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  std::vector<std::string> left = app.remaining(true);
+  const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
+  const auto found = std::find_if(left.begin(), left.end(), is_option);
+  if (found == left.end()) return fmt::format("argument '{}' is one too many", left.empty() ? "" : left.front());
+  const std::string given = found->substr(0, found->find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option* option : OptionsOf(*command)) {
+    for (const std::string& name : NamesOf(*option)) names.push_back(name);
+  }
+  return fmt::format("no option '{}'{}", given, Suggestion(given, names));
+}
+
 }  // namespace
 
 Option Option::Required(bool required) const { return Option(option_->required(required)); }
@@ -60,7 +168,7 @@ Option Option::Range(double least, double most) const { return Option(option_->c
 Option Option::NonNegative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
 
 Option Option::OneOf(const std::vector<std::string>& values) const {
-  return Option(option_->check(CLI::IsMember(values)));
+  return Option(option_->check(OneOfWords(values)));
 }
 
 Option Option::Synonym(const std::string& word, const std::string& value) const {
@@ -184,7 +292,7 @@ Option Options::AddWords(const std::string& names, const std::vector<std::string
     if (found != words.end()) choose(static_cast<size_t>(found - words.begin()));
   };
   return Placed(
-      app_->add_option_function<std::string>(names, read, help)->check(CLI::IsMember(words))->default_function([=] {
+      app_->add_option_function<std::string>(names, read, help)->check(OneOfWords(words))->default_function([=] {
         return chosen;
       }));
 }
@@ -222,13 +330,43 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 
 CommandLine::~CommandLine() = default;
 
-bool CommandLine::Run(int argc, const char* const* argv, std::ostream& out) const {
-  const auto named = [&](CLI::App* command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && app_->get_subcommands(named).empty()) {
-    throw UsageError(fmt::format("no command '{}'", argv[1]));
+std::vector<CommandNames> CommandLine::commands() const {
+  std::vector<CommandNames> commands;
+  for (const CLI::App* command : app_->get_subcommands({})) {
+    commands.push_back({command->get_name(), command->get_description(), {}});
+    for (const CLI::Option* option : OptionsOf(*command)) {
+      if (option->get_positional()) continue;
+      commands.back().options.push_back(
+          {NamesOf(*option), option->get_type_size() != 0, WordsOf(*option), option->get_description()});
+    }
   }
+  return commands;
+}
+
+bool CommandLine::Run(int argc, const char* const* argv, std::ostream& out) const {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (arguments.empty()) {
+    throw UsageError(fmt::format("no command is given; '{} help' lists them", app_->get_name()));
+  }
+  if (arguments[0] == "help") {
+    arguments.erase(arguments.begin());
+    if (arguments.empty() || arguments[0][0] != '-') arguments.insert(arguments.end(), "--help");
+  } else if (arguments[0] == "version") {
+    arguments[0] = "--version";
+  }
+  const std::string command = arguments[0];
+  if (command.empty() || command[0] != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* known : app_->get_subcommands({})) names.push_back(known->get_name());
+    if (std::find(names.begin(), names.end(), command) == names.end()) {
+      throw UsageError(fmt::format("no command '{}'{}", command, Suggestion(command, names)));
+    }
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as the parser expects them
   try {
-    app_->parse(argc, argv);
+    app_->parse(arguments);
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(UnknownArgument(*app_));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw UsageError(error.what());
     app_->exit(error, out, out);  // prints the help or version

@@ -169,6 +169,18 @@ class Command {
   CLI::App* app_;
 };
 
+// Commands with their options, as shells complete them.
+struct OptionNames {
+  std::vector<std::string> names;  // "-o", "--output"
+  bool has_value;
+  std::vector<std::string> words;  // the values, if they are words; else empty
+  std::string help;
+};
+struct CommandNames {
+  std::string name, help;
+  std::vector<OptionNames> options;
+};
+
 // A program's command line. One of the commands that are added must be given.
 class CommandLine {
  public:
@@ -177,8 +189,10 @@ class CommandLine {
   ~CommandLine();
 
   Command root() const { return Command(app_.get()); }
-  // Parses the arguments and runs the command, or prints the help or version to `out`; then it returns false. Throws
-  // UsageError, and what the command throws.
+  std::vector<CommandNames> commands() const;
+  // Parses the arguments and runs the command, or prints the help or version to `out`; then it returns false. "help"
+  // and "version" as the first argument are --help, of the command that follows, and --version. Throws UsageError, and
+  // what the command throws.
   bool Run(int argc, const char* const* argv, std::ostream& out) const;
 
  private:

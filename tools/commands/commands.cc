@@ -9,6 +9,7 @@
 
 #include "fovea/version.h"
 #include "tools/base/fail.h"
+#include "tools/commands/completion.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,6 +32,7 @@ int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* c
     line.root().Footer(
         "Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' shows examples.");
     for (const AddCommand add : commands) add(line.root(), &console);
+    if (commands.size() > 1) AddCompletion(line, &console);
     if (!line.Run(argc, argv, out)) return kExitOk;
     out.flush();
     if (!out) Fail("cannot write the output");

@@ -156,7 +156,7 @@ void PairArguments::AddTo(Command command) {
                            .Placeholder("FILE");
   lines.Excludes(pair).Excludes("--text").Excludes("--document").Excludes("--file");
   const Option question =
-      input.AddRepeated("--question", &questions, "Find the answer to this question in the --context (repeatable)")
+      input.AddRepeated("--question", &questions, "Find the answer to this question in the --context")
           .Placeholder("TEXT");
   question.Excludes(pair).Excludes(lines);
   input.AddRepeated("--context", &contexts, "Text that holds the answer; --document reads it from a file")
