@@ -15,6 +15,7 @@
 #include "tools/generate/generator.h"
 #include "tools/inspect/profile.h"
 #include "tools/inspect/static_memory.h"
+#include "tools/inspect/summary.h"
 #include "tools/measure/operation_work.h"
 #include "tools/model/packed_weights.h"
 #include "tools/run/explanation.h"
@@ -141,7 +142,7 @@ OrderedJson Plan(const Model& model, const Session& session) {
 std::string Of(const OrderedJson& json, const char* key) { return Printable(json[key].get<std::string>()); }
 
 void PrintContents(std::ostream& out, const OrderedJson& blob) {
-  out << fmt::format("Blob: {} bytes\n", Grouped(blob["blob_bytes"].get<uint64_t>()));
+  out << fmt::format("\nBlob: {} bytes\n", Grouped(blob["blob_bytes"].get<uint64_t>()));
   for (const OrderedJson& s : blob["sections"]) {
     const auto targets = s.value("targets", std::vector<std::string>());
     out << fmt::format("  {:<12} {:>14} bytes at {:>14}{}\n", Of(s, "name"), Grouped(s["size"].get<uint64_t>()),
@@ -298,6 +299,9 @@ void Inspect(const Arguments& arguments, Console* console) {
   if (arguments.json) {
     PrintJson(console->out, result);
     return;
+  }
+  for (const auto& [name, text] : SummaryLines(model, result)) {
+    console->out << fmt::format("{:<11} {}\n", name + ":", text);
   }
   PrintContents(console->out, result);
   PrintProgram(console->out, result["program"]);
