@@ -407,6 +407,34 @@ TEST(Command, InspectSaysWhatIsNeeded) {
   EXPECT_NE(Fovea({"inspect", TinyBlob("sequence")}).out.find("16 rows of tokens"), std::string::npos);
 }
 
+TEST(Command, BenchAsTable) {
+  const std::string blob = TinyBlob("sequence");
+  const std::vector<std::string> arguments = {"bench", blob, "--rows", "8", "--seconds", "0"};
+  const auto with = [&](const char* option) {
+    std::vector<std::string> all = arguments;
+    all.push_back(option);
+    return Fovea(all);
+  };
+  std::istringstream csv(with("--csv").out), markdown(with("--markdown").out);
+  std::string titles, values, rule;
+  ASSERT_TRUE(std::getline(csv, titles) && std::getline(csv, values));
+  EXPECT_EQ(titles,
+            "model,parameters,weights,processor,vectors,threads,rows,texts,mean ms,deviation ms,p50 ms,rows/s,"
+            "memory MiB");
+  EXPECT_EQ(values.rfind(blob + ",", 0), 0u) << values;
+  EXPECT_NE(values.find(",1,8,1,"), std::string::npos) << values;
+  ASSERT_TRUE(std::getline(markdown, titles) && std::getline(markdown, rule) && std::getline(markdown, values));
+  const auto bars = [](const std::string& line) { return std::count(line.begin(), line.end(), '|'); };
+  EXPECT_EQ(bars(titles), 14);
+  EXPECT_EQ(bars(rule), 14);
+  EXPECT_EQ(bars(values), 14);
+  EXPECT_EQ(with("--markdown").status, 0);
+  const CommandResult both = Fovea({"bench", blob, "--csv", "--json"});
+  EXPECT_EQ(both.status, 2);
+  EXPECT_NE(both.err.find("--json excludes --csv"), std::string::npos) << both.err;
+  EXPECT_NE(Fovea(arguments).out.find(" ms, standard deviation "), std::string::npos);
+}
+
 TEST(Command, Bench) {
   const json result =
       FoveaJson({"bench", TinyBlob("sequence"), "--lengths", "3,9,1", "--seconds", "0", "--steps", "--json"});

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,11 +14,13 @@
 #include "tools/base/print.h"
 #include "tools/base/system.h"
 #include "tools/bench/generation_cost.h"
+#include "tools/bench/measurement_table.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bench.h"
 #include "tools/measure/alternating_runs.h"
 #include "tools/measure/machine.h"
 #include "tools/measure/operation_work.h"
+#include "tools/model/parameters.h"
 
 namespace fovea::tools {
 namespace {
@@ -31,7 +34,7 @@ struct Arguments {
   bool generate = false;
   GenerationShape generation;
   std::optional<uint32_t> cache_type;
-  bool json = false;
+  bool json = false, markdown = false, csv = false;
 };
 
 void BenchGeneration(const Arguments& arguments, Console* console) {
@@ -161,9 +164,17 @@ void Print(std::ostream& out, const OrderedJson& r) {
     const uint64_t count = r["bytes"][key].get<uint64_t>();
     return fmt::format("{:>14}  {}", Grouped(count), ShortBytes(count));
   };
-  out << fmt::format("{} rows in {} texts, {} workers, tiles of {} rows, {} on {}\n", r["rows"].get<uint64_t>(),
-                     r["texts"].get<size_t>(), r["workers"].get<uint32_t>(), r["tile_rows"].get<uint32_t>(),
-                     r["backend"].get<std::string>(), r["target"].get<std::string>());
+  const std::string processor = r["machine"]["processor"].get<std::string>();
+  out << fmt::format("model       {}: {} parameters, {}\n", Printable(r["model"].get<std::string>()),
+                     ParameterText(r["parameters"].get<uint64_t>()),
+                     WeightText(r["weights"].get<std::map<std::string, uint64_t>>()));
+  out << fmt::format("machine     {}{}\n", processor.empty() ? "" : processor + ", ", r["vectors"].get<std::string>());
+  out << fmt::format("run         {} rows in {} {}, {} {}, tiles of {} rows, {}\n", r["rows"].get<uint64_t>(),
+                     r["texts"].get<size_t>(), r["texts"].get<size_t>() == 1 ? "text" : "texts",
+                     r["workers"].get<uint32_t>(), r["workers"].get<uint32_t>() == 1 ? "thread" : "threads",
+                     r["tile_rows"].get<uint32_t>(), r["backend"].get<std::string>());
+  out << fmt::format("mean        {:.3f} ms, standard deviation {:.3f}\n", r["mean_ms"].get<double>(),
+                     r["deviation_ms"].get<double>());
   out << fmt::format("latency     min {:.3f}  p50 {:.3f}  p90 {:.3f}  p99 {:.3f} ms  ({} runs)\n", ms("min"), ms("p50"),
                      ms("p90"), ms("p99"), r["runs"].get<size_t>());
   out << fmt::format("throughput  {:.0f} rows/s  {:.1f} GOPS  ({:.4g} GOP a run; at p50)\n",
@@ -183,6 +194,18 @@ OrderedJson Result(const fovea_bench& bench, const Model& model, const Session& 
   OrderedJson result = OrderedJson::parse(text);
   result["model"] = model.name();
   result["machine"] = ThisMachine();
+  result["vectors"] = VectorsName(result["target"].get<std::string>());
+  result["parameters"] = ParameterCount(model);
+  result["weights"] = WeightBytes(model);
+  double sum = 0, squares = 0;
+  for (uint64_t i = 0; i < bench.run_count; ++i) sum += static_cast<double>(bench.run_ticks[i]);
+  const double mean = sum / static_cast<double>(bench.run_count);
+  for (uint64_t i = 0; i < bench.run_count; ++i) {
+    const double distance = static_cast<double>(bench.run_ticks[i]) - mean;
+    squares += distance * distance;
+  }
+  result["mean_ms"] = 1e-6 * mean;
+  result["deviation_ms"] = 1e-6 * std::sqrt(squares / static_cast<double>(bench.run_count));
   return result;
 }
 
@@ -226,6 +249,8 @@ void Bench(const Arguments& arguments, Console* console) {
   }
   if (arguments.json) {
     PrintJson(console->out, result);
+  } else if (arguments.markdown || arguments.csv) {
+    console->out << (arguments.csv ? MeasurementCsv(result) : MeasurementMarkdown(result));
   } else {
     Print(console->out, result);
   }
@@ -313,6 +338,14 @@ void AddBench(Command app, Console* console) {
       .Excludes("--steps")
       .Excludes("--generate");
   AddJson(command, &arguments->json);
+  for (const auto& [name, form] : {std::pair("--markdown", &arguments->markdown), {"--csv", &arguments->csv}}) {
+    command.Under(Heading::kOutput)
+        .AddFlag(name, form, "Print the measurement as a table of one line")
+        .Excludes("--json")
+        .Excludes("--steps")
+        .Excludes("--generate")
+        .Excludes("--compare");
+  }
   command.Footer(
       "Examples:\n  fovea bench model.fovea --rows 128 --workers 2\n"
       "  fovea bench model.fovea --lengths 12,40,7 --steps\n"

@@ -12,6 +12,7 @@
 #include "tools/bench/attention_cost.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/bench.h"
+#include "tools/measure/machine.h"
 
 namespace fovea::tools {
 namespace {
@@ -52,7 +53,7 @@ OrderedJson ToJson(const CostRequest& request, const std::vector<CostSeries>& al
 
 void Print(std::ostream& out, const CostRequest& request, const std::vector<CostSeries>& all) {
   out << fmt::format("{} heads of {}, products in {}, {} workers, {}\n", request.heads, request.head_size,
-                     NameOf(kProducts, request.products), request.workers, fovea_simd_target());
+                     NameOf(kProducts, request.products), request.workers, VectorsName(fovea_simd_target()));
   out << "Time: the fastest run. Bytes: inputs, outputs, scratch and weights. Keys: those whose score a query "
          "computes, or the rows that one step of a layer reads.\n";
   for (const CostSeries& series : all) {

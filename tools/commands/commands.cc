@@ -10,6 +10,7 @@
 #include "fovea/version.h"
 #include "tools/base/fail.h"
 #include "tools/commands/completion.h"
+#include "tools/measure/machine.h"
 
 namespace fovea::tools {
 namespace {
@@ -26,9 +27,9 @@ int RunCommands(const std::vector<AddCommand>& commands, int argc, const char* c
                 std::ostream& err) {
   Console console{out, err};
   try {
-    const CommandLine line(
-        "fovea", "Run attention models in exact memory: convert, inspect, run, check and measure.",
-        fmt::format("fovea {} (blob format {}, {})", fovea_version(), fovea_blob_version(), fovea_simd_target()));
+    const CommandLine line("fovea", "Run attention models in exact memory: convert, inspect, run, check and measure.",
+                           fmt::format("fovea {} (blob format {}, {})", fovea_version(), fovea_blob_version(),
+                                       VectorsName(fovea_simd_target())));
     line.root().Footer(
         "Exit status: 0 done, 1 a check failed, 2 bad usage or input. 'fovea COMMAND --help' shows examples.");
     for (const AddCommand add : commands) add(line.root(), &console);

@@ -4,12 +4,12 @@
 #include <stdint.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "fovea/text.h"
 #include "tools/base/print.h"
 #include "tools/base/printable.h"
+#include "tools/model/parameters.h"
 
 namespace fovea::tools {
 namespace {
@@ -24,17 +24,6 @@ std::string KindLine(const OrderedJson& report) {
     if (!part.empty()) parts.push_back(part);
   }
   return parts.empty() ? "not stated" : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-// "66.4 million"; exact below a million.
-std::string ParametersLine(const OrderedJson& report) {
-  uint64_t count = 0;
-  for (const OrderedJson& tensor : report["tensors"]) {
-    count += tensor["rows"].get<uint64_t>() * tensor["width"].get<uint64_t>();
-  }
-  if (count < 1000000) return Grouped(count);
-  const double millions = 1e-6 * static_cast<double>(count);
-  return millions < 1000 ? fmt::format("{:.1f} million", millions) : fmt::format("{:.2f} billion", 1e-3 * millions);
 }
 
 // "1 row", "2 rows".
@@ -72,17 +61,8 @@ std::string TokenizerLine(const Model& model) {
       info.max_length == 0 ? "texts of any length" : fmt::format("texts of up to {}", Grouped(info.max_length)));
 }
 
-std::string WeightsLine(const OrderedJson& report) {
-  std::map<std::string, uint64_t> types;
-  for (const OrderedJson& tensor : report["tensors"]) {
-    types[tensor["type"].get<std::string>()] += tensor["bytes"].get<uint64_t>();
-  }
-  std::vector<std::pair<uint64_t, std::string>> sorted;
-  for (const auto& [type, bytes] : types) sorted.emplace_back(bytes, type);
-  std::sort(sorted.rbegin(), sorted.rend());
-  std::vector<std::string> texts;
-  for (const auto& [bytes, type] : sorted) texts.push_back(fmt::format("{} {}", type, ShortBytes(bytes)));
-  return fmt::format("{}; blob of {}", fmt::join(texts, ", "), ShortBytes(report["blob_bytes"].get<uint64_t>()));
+std::string WeightsLine(const Model& model) {
+  return fmt::format("{}; blob of {}", WeightText(WeightBytes(model)), ShortBytes(model.Info().blob_bytes));
 }
 
 std::string MemoryLine(const OrderedJson& report) {
@@ -101,9 +81,9 @@ std::string MemoryLine(const OrderedJson& report) {
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> SummaryLines(const Model& model, const OrderedJson& report) {
-  return {{"kind", KindLine(report)},           {"parameters", ParametersLine(report)},
+  return {{"kind", KindLine(report)},           {"parameters", ParameterText(ParameterCount(model))},
           {"attention", AttentionLine(report)}, {"tokenizer", TokenizerLine(model)},
-          {"weights", WeightsLine(report)},     {"memory", MemoryLine(report)}};
+          {"weights", WeightsLine(model)},      {"memory", MemoryLine(report)}};
 }
 
 }  // namespace fovea::tools
