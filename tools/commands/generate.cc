@@ -10,10 +10,12 @@
 
 #include "tools/base/system.h"
 #include "tools/commands/chat_arguments.h"
+#include "tools/commands/chat_lines.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/conversation.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/generate/generation_stats.h"
 #include "tools/generate/hypotheses.h"
 #include "tools/generate/room.h"
 #include "tools/generate/target_tokens.h"
@@ -34,7 +36,7 @@ struct Arguments {
   std::vector<std::string> ids, prompts, images;
   std::string draft, system, target_prefix;
   std::string chat_template = "auto";
-  bool chat = false, hide_prompt = false, ignore_stop = false;
+  bool chat = false, hide_prompt = false, ignore_stop = false, stats = false;
   ListForm json = ListForm::kText;
 };
 
@@ -91,6 +93,12 @@ struct Request {
 // The prompt given, or for "-" the content of standard input.
 std::string PromptText(const std::string& given) {
   return given != "-" ? given : std::string(std::istreambuf_iterator<char>(std::cin), {});
+}
+
+uint64_t TokensOf(const std::vector<std::vector<int32_t>>& texts) {
+  uint64_t count = 0;
+  for (const std::vector<int32_t>& text : texts) count += text.size();
+  return count;
 }
 
 void Interrupted(Console* console) {
@@ -203,6 +211,7 @@ void RunBatches(const Arguments& arguments, const Model& model, Console* console
   JsonList list(console->out, arguments.json);
   Inputs inputs;
   std::vector<Generation> all;
+  GenerationStats stats;
   if (!arguments.images.empty()) {
     if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
     inputs.names = arguments.images;
@@ -216,13 +225,19 @@ void RunBatches(const Arguments& arguments, const Model& model, Console* console
       const auto begin = inputs.ids.begin() + static_cast<ptrdiff_t>(first);
       const size_t count = std::min(most, inputs.ids.size() - first);
       request.request.number = first;
-      std::vector<Generation> made = Generate(model, {begin, begin + static_cast<ptrdiff_t>(count)}, request.request);
+      const std::vector<std::vector<int32_t>> batch(begin, begin + static_cast<ptrdiff_t>(count));
+      stats.Begin(TokensOf(batch));
+      std::vector<Generation> made = Generate(model, batch, request.request);
+      uint64_t tokens = 0;
+      for (const Generation& generation : made) tokens += generation.tokens.size();
+      stats.End(tokens);
       PrintBatch(arguments, model, request.request, inputs, first, made, &list, console);
       std::move(made.begin(), made.end(), std::back_inserter(all));
     }
   }
   ReportRoom(model, request.request, all, console->err);
   list.End();
+  if (arguments.stats) console->err << stats.Text();
 }
 
 // Runs prompt by prompt; prints the continuation as it is generated.
@@ -235,13 +250,19 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
     console->out << prompt << part << std::flush;
     prompt.clear();
   };
-  request.request.show = [&](size_t, const std::string& part) { show(part); };
+  GenerationStats stats;
+  request.request.show = [&](size_t, const std::string& part) {
+    stats.FirstToken();
+    show(part);
+  };
   std::vector<Generation> generations;
   for (size_t i = 0; i < inputs.ids.size() && !Interrupt::Happened(); ++i) {
     request.request.number = i;
     if (!arguments.hide_prompt) prompt = inputs.names[i];
+    stats.Begin(inputs.ids[i].size());
     generations.push_back(Generate(model, {inputs.ids[i]}, request.request)[0]);
     const Generation& generation = generations.back();
+    stats.End(generation.tokens.size());
     show("");
     for (const Hypothesis& hypothesis : generation.hypotheses) {
       console->out << (&hypothesis == &generation.hypotheses[0] ? "" : "\n") << hypothesis.text;
@@ -252,6 +273,7 @@ void RunPrompts(const Arguments& arguments, const Model& model, Console* console
     console->out << Logprobs(model, generation, rows) << std::flush;
   }
   ReportRoom(model, request.request, generations, console->err);
+  if (arguments.stats) console->err << stats.Text();
 }
 
 // The user's turns are the prompts, or else lines of standard input until it ends. Ctrl-C ends the answer that is being
@@ -285,14 +307,27 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     ask(PromptText(arguments.prompts[i]));
   }
   if (!arguments.prompts.empty() || !arguments.chat_inputs.messages.empty()) return;
-  const bool typed = InputIsTerminal();
+  const bool typed = InputIsTerminal();  // lines of a pipe are all messages
+  if (typed) {
+    console->out << fmt::format("Chat with {}, context of {} tokens; /help lists commands.\n", Printable(model.name()),
+                                chat.context());
+  }
   for (std::string line; !Interrupt::Happened();) {
     if (typed) console->out << "> " << std::flush;
     if (!std::getline(std::cin, line)) break;
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    ask(line);
-    if (typed) interrupt.Rearm();
+    const ChatLine kind = ChatLineOf(line);
+    if (kind == ChatLine::kBlank) continue;
+    if (!typed || kind == ChatLine::kMessage) {
+      ask(typed ? ChatMessageOf(line) : line);
+      if (typed) interrupt.Rearm();
+      continue;
+    }
+    if (kind == ChatLine::kExit) break;
+    if (kind == ChatLine::kClear) chat.Clear();
+    console->out << (kind == ChatLine::kClear     ? "The chat begins anew.\n"
+                     : kind == ChatLine::kUnknown ? Printable(line) + " is no command; /help lists them.\n"
+                                                  : kChatHelp);
   }
 }
 
@@ -343,6 +378,7 @@ void AddGenerate(Command app, Console* console) {
       .AddRepeated("--image", &arguments->images,
                    "Image file (PNG, JPEG, WebP, GIF, BMP) for a model that writes texts of images (OCR)")
       .Placeholder("FILE");
+  output.AddFlag("--stats", &arguments->stats, "Print the tokens and times of prompts and generated texts at the end");
   output.AddFlag("--no-display-prompt", &arguments->hide_prompt, "Print only the continuation, not the prompt");
   chat.AddFlag("--chat", &arguments->chat, "Chat: the user's turns are the prompts, or lines of standard input");
   chat.Add("--chat-template", &arguments->chat_template, "Chat template: chatml, llama3, ...; auto: the model's own")

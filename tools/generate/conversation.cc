@@ -75,6 +75,12 @@ Conversation::Conversation(const Model& model, const ChatFormat& format, const s
   generator_.emplace(model, GeneratorSessions{&*decode_, nullptr, draft_ ? &*draft_ : nullptr}, request_, 1);
 }
 
+void Conversation::Clear() {
+  messages_.resize(!messages_.empty() && messages_[0].role == "system" ? 1 : 0);
+  is_only_system_ = true;
+  left_out_ = 0;
+}
+
 size_t Conversation::Keep(const std::vector<int32_t>& tokens) {
   size_t kept = LooksBack(request_) ? 0 : RowsOf(*decode_);
   if (draft_) kept = std::min<size_t>(kept, RowsOf(*draft_));

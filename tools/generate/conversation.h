@@ -21,6 +21,8 @@ class Conversation {
   // Generates the assistant's answer; until an interrupt, the part generated so far. request.show receives it as it is
   // generated. Oldest turns are dropped if the chat exceeds its context.
   Generation Ask(const std::string& user);
+  // Forgets all turns but the system message.
+  void Clear();
   // Whether the history ends with a message that waits for an answer: Ask("") gives it.
   bool Waits() const { return !messages_.empty() && messages_.back().role != "assistant" && !is_only_system_; }
   // Turns dropped for the last question, and the size of the context in tokens.
