@@ -7,7 +7,7 @@
 
 namespace fovea::tools {
 
-// `measured`: what "fovea bench --json" prints. Each has a line of titles and the line of this measurement.
+// `measured`: the fields of a measurement that "fovea bench" shows. Each has a line of titles and a line of values.
 std::string MeasurementMarkdown(const nlohmann::ordered_json& measured);
 std::string MeasurementCsv(const nlohmann::ordered_json& measured);  // RFC 4180, lines end with "\n"
 

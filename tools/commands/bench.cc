@@ -194,9 +194,14 @@ OrderedJson Result(const fovea_bench& bench, const Model& model, const Session& 
   OrderedJson result = OrderedJson::parse(text);
   result["model"] = model.name();
   result["machine"] = ThisMachine();
-  result["vectors"] = VectorsName(result["target"].get<std::string>());
-  result["parameters"] = ParameterCount(model);
-  result["weights"] = WeightBytes(model);
+  return result;
+}
+
+// Adds what text and tables also show. JSON has the same fields on every platform (ports/bench.h).
+void AddSummary(const fovea_bench& bench, const Model& model, OrderedJson* result) {
+  (*result)["vectors"] = VectorsName((*result)["target"].get<std::string>());
+  (*result)["parameters"] = ParameterCount(model);
+  (*result)["weights"] = WeightBytes(model);
   double sum = 0, squares = 0;
   for (uint64_t i = 0; i < bench.run_count; ++i) sum += static_cast<double>(bench.run_ticks[i]);
   const double mean = sum / static_cast<double>(bench.run_count);
@@ -204,9 +209,8 @@ OrderedJson Result(const fovea_bench& bench, const Model& model, const Session& 
     const double distance = static_cast<double>(bench.run_ticks[i]) - mean;
     squares += distance * distance;
   }
-  result["mean_ms"] = 1e-6 * mean;
-  result["deviation_ms"] = 1e-6 * std::sqrt(squares / static_cast<double>(bench.run_count));
-  return result;
+  (*result)["mean_ms"] = 1e-6 * mean;
+  (*result)["deviation_ms"] = 1e-6 * std::sqrt(squares / static_cast<double>(bench.run_count));
 }
 
 uint64_t Nanoseconds(double seconds) { return static_cast<uint64_t>(std::max(0.0, seconds) * 1e9); }
@@ -247,9 +251,9 @@ void Bench(const Arguments& arguments, Console* console) {
     result["steps"] = StepTable(model, request.program, times_of_steps, flops, OperationPairs(model, session));
     result["operations"] = OperationTable(result["steps"]);
   }
-  if (arguments.json) {
-    PrintJson(console->out, result);
-  } else if (arguments.markdown || arguments.csv) {
+  if (arguments.json) return PrintJson(console->out, result);
+  AddSummary(bench, model, &result);
+  if (arguments.markdown || arguments.csv) {
     console->out << (arguments.csv ? MeasurementCsv(result) : MeasurementMarkdown(result));
   } else {
     Print(console->out, result);
