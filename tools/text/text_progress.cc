@@ -3,22 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 
 #include "tools/base/clock.h"
 #include "tools/base/print.h"
-#include "tools/base/system.h"
 
 namespace fovea::tools {
 namespace {
 
 constexpr size_t kBar = 20;  // characters
-
-std::string Duration(double seconds) {
-  const auto whole = static_cast<uint64_t>(seconds + 0.5);
-  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
-  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
 
 }  // namespace
 
@@ -29,11 +21,10 @@ std::string ProgressText(uint64_t texts, double share, double seconds) {
   const double part = std::min(share, 1.0);
   const auto full = static_cast<size_t>(part * kBar);
   return fmt::format("[{}{}] {:>3.0f}%  {}, {} left", std::string(full, '#'), std::string(kBar - full, '.'), 100 * part,
-                     counted, Duration(seconds / part - seconds));
+                     counted, PositionText(seconds / part - seconds + 0.5));
 }
 
-TextProgress::TextProgress(std::ostream& err)
-    : err_(err), shown_(&err == &std::cerr && ErrorsAreTerminal()), begin_(NanosecondClock()) {}
+TextProgress::TextProgress(std::ostream& err) : line_(err), begin_(NanosecondClock()) {}
 
 double TextProgress::seconds() const { return static_cast<double>(NanosecondClock() - begin_) * 1e-9; }
 
@@ -47,17 +38,9 @@ void TextProgress::Begin(size_t texts, double share) {
 void TextProgress::Add(size_t texts) {
   texts_ += texts;
   in_window_ += texts;
-  const uint64_t now = NanosecondClock();
-  if (!shown_ || now - last_ < 80'000'000) return;
-  last_ = now;
+  if (!line_.IsDue(false)) return;
   const double part = window_ == 0 ? 1 : static_cast<double>(in_window_) / static_cast<double>(window_);
-  err_ << "\r\x1b[K" << ProgressText(texts_, from_ + (to_ - from_) * part, seconds()) << std::flush;
-  dirty_ = true;
-}
-
-void TextProgress::Clear() {
-  if (dirty_) err_ << "\r\x1b[K" << std::flush;
-  dirty_ = false;
+  line_.Write(ProgressText(texts_, from_ + (to_ - from_) * part, seconds()));
 }
 
 }  // namespace fovea::tools

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <string>
 
+#include "tools/base/progress.h"
+
 namespace fovea::tools {
 
 // "[#####...............]  25%  1,024 texts, 310 texts/s, 0:10 left". `share` of the input that is done, from 0 to 1;
@@ -17,25 +19,20 @@ std::string ProgressText(uint64_t texts, double share, double seconds);
 class TextProgress {
  public:
   explicit TextProgress(std::ostream& err);
-  ~TextProgress() { Clear(); }
-  TextProgress(const TextProgress&) = delete;
-  TextProgress& operator=(const TextProgress&) = delete;
 
   // A window of this many texts has been read. `share` of the input is read after it.
   void Begin(size_t texts, double share);
   // This many texts of the window are done.
   void Add(size_t texts);
   // Removes the line.
-  void Clear();
+  void Clear() { line_.Clear(); }
   uint64_t texts() const { return texts_; }
   double seconds() const;
 
  private:
-  std::ostream& err_;
-  const bool shown_;
+  ProgressLine line_;
   const uint64_t begin_;
-  bool dirty_ = false;
-  uint64_t texts_ = 0, last_ = 0;
+  uint64_t texts_ = 0;
   size_t window_ = 0, in_window_ = 0;  // texts of the window, in all and done
   double from_ = 0, to_ = 0;           // share of the input before the window and after it
 };

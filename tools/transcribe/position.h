@@ -8,9 +8,6 @@
 
 namespace fovea::tools {
 
-// Minutes and seconds, and hours if there are any: 1:02:03, 2:03.
-std::string PositionText(double seconds);
-
 class PositionLine {
  public:
   // `plain`: texts are written without line ends, in pieces; on a terminal they show the progress themselves.
