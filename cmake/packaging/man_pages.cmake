@@ -1,10 +1,10 @@
 # Manual pages of the command, from its help: fovea(1) and a page for each subcommand.
 set(shows fovea_command)
+set(program $<TARGET_FILE:fovea_command>)
 if(CMAKE_CROSSCOMPILING)
-  set(shows)
-  if(FOVEA_HOST_COMMAND)
-    set(shows ${FOVEA_HOST_COMMAND})
-  else()
+  set(shows ${FOVEA_HOST_COMMAND})
+  set(program ${FOVEA_HOST_COMMAND})
+  if(NOT FOVEA_HOST_COMMAND)
     message(STATUS "Without FOVEA_HOST_COMMAND a cross build installs no manual pages: they are the command's help")
   endif()
 endif()
@@ -13,7 +13,6 @@ if(NOT TARGET fovea_command OR NOT TARGET Python3::Interpreter OR NOT shows OR N
 endif()
 set(pages ${PROJECT_BINARY_DIR}/man)
 set(made ${pages}/fovea.1)
-set(program $<IF:$<TARGET_EXISTS:${shows}>,$<TARGET_FILE:fovea_command>,${shows}>)
 add_custom_command(OUTPUT ${made}
   COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/man_pages.py ${program} ${PROJECT_VERSION} ${pages}
   DEPENDS ${shows} ${CMAKE_CURRENT_LIST_DIR}/man_pages.py VERBATIM COMMENT "Writing manual pages")

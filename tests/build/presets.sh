@@ -1,5 +1,6 @@
 #!/bin/sh
 # Presets with a vendor's toolchain are listed, report what is missing, and pass the preset's settings to an NDK.
+# A cross build with a command of this machine can be configured: it takes its manual pages from there.
 #   presets.sh CMAKE SOURCE_DIR WORK_DIR
 set -eu
 cmake=$1 source=$2 work=$3
@@ -34,5 +35,9 @@ if [ "$(uname)" != Darwin ]; then
   for preset in ios-arm64 ios-simulator-arm64 macos-arm64; do
     refused $preset "need a Mac with Xcode; this is $(uname)"
   done
+fi
+if command -v aarch64-linux-gnu-g++ >/dev/null; then
+  "$cmake" --preset aarch64-linux -B "$work/aarch64" -Wno-dev -DFOVEA_HOST_COMMAND="$work/fovea" -DFOVEA_XNNPACK=OFF \
+    -DFOVEA_BUILD_TESTS=OFF >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 fi
 echo "presets: as expected"
