@@ -11,7 +11,7 @@
  * 64 bytes; they belong to the program, which frees them when model and session are used no more. */
 struct blocks {
   void* starts[MAX_BLOCKS];
-  int count;
+  size_t count;
 };
 
 static void* get_memory(void* context, uint64_t size, uint32_t block) {
