@@ -56,20 +56,24 @@ TEST(Transcript, AsJson) {
   EXPECT_EQ(Written(TranscriptFormat::kJson, true), "[\n  {\n    \"input\": \"a.wav\"\n  }\n]\n");
 }
 
+TEST(Transcript, AsJsonLines) { EXPECT_EQ(Written(TranscriptFormat::kJsonLines, true), "{\"input\":\"a.wav\"}\n"); }
+
 // Lines that are written as they are found make the same text as a whole transcript, and nothing twice.
 TEST(Transcript, LineByLine) {
   const std::vector<TimedLine> lines = {{0, 1.5, "  One\ntwo. "}, {2, 3, " Three "}, {3, 4, ""}};
   const Transcript transcript = {"a.wav", LineOf("  One\ntwo.  Three "), lines, {{"input", "a.wav"}}};
-  for (const TranscriptFormat format :
-       {TranscriptFormat::kText, TranscriptFormat::kSrt, TranscriptFormat::kVtt, TranscriptFormat::kJson}) {
+  for (const TranscriptFormat format : {TranscriptFormat::kText, TranscriptFormat::kSrt, TranscriptFormat::kVtt,
+                                        TranscriptFormat::kJson, TranscriptFormat::kJsonLines}) {
+    const bool json = format == TranscriptFormat::kJson || format == TranscriptFormat::kJsonLines;
     for (const bool times : {false, true}) {
       std::ostringstream whole, streamed;
       TranscriptWriter at_once(format, times, whole), by_line(format, times, streamed);
       for (int file = 0; file < 2; ++file) {
         at_once.Write(transcript);
         for (const TimedLine& line : lines) {
+          const size_t before = streamed.str().size();
           by_line.WriteLine("a.wav", line);
-          EXPECT_EQ(streamed.str().empty(), format == TranscriptFormat::kJson);
+          EXPECT_TRUE(json ? streamed.str().size() == before : !streamed.str().empty());
         }
         by_line.Write(transcript);
       }

@@ -29,6 +29,11 @@ std::string SubtitleOf(std::string text) {
   return text;
 }
 
+ListForm ListOf(TranscriptFormat format) {
+  if (format == TranscriptFormat::kJson) return ListForm::kArray;
+  return format == TranscriptFormat::kJsonLines ? ListForm::kLines : ListForm::kText;
+}
+
 }  // namespace
 
 std::string LineOf(std::string text) {
@@ -38,7 +43,7 @@ std::string LineOf(std::string text) {
 }
 
 TranscriptWriter::TranscriptWriter(TranscriptFormat format, bool times, std::ostream& out)
-    : format_(format), times_(times), out_(out) {}
+    : format_(format), times_(times), out_(out), list_(out, ListOf(format)) {}
 
 void TranscriptWriter::Begin(const std::string& name) {
   if (format_ == TranscriptFormat::kText && times_) out_ << Printable(name) << "\n";
@@ -61,7 +66,7 @@ void TranscriptWriter::Add(const TimedLine& line) {
 }
 
 void TranscriptWriter::WriteLine(const std::string& name, const TimedLine& line) {
-  if (format_ == TranscriptFormat::kJson) return;
+  if (ListOf(format_) != ListForm::kText) return;
   if (!begun_) Begin(name);
   if (format_ == TranscriptFormat::kText && !times_) {
     // As LineOf of the whole text.
@@ -80,8 +85,8 @@ void TranscriptWriter::WriteLine(const std::string& name, const TimedLine& line)
 
 void TranscriptWriter::Write(const Transcript& transcript) {
   const bool plain = format_ == TranscriptFormat::kText && !times_;
-  if (format_ == TranscriptFormat::kJson) {
-    list_.push_back(transcript.json);
+  if (ListOf(format_) != ListForm::kText) {
+    list_.Add(transcript.json);
   } else if (plain) {
     out_ << (begun_ ? "" : transcript.text) << "\n";
   } else if (!begun_) {
@@ -93,7 +98,7 @@ void TranscriptWriter::Write(const Transcript& transcript) {
 }
 
 void TranscriptWriter::End() {
-  if (format_ == TranscriptFormat::kJson) PrintJson(out_, list_);
+  list_.End();
   if (begun_ && format_ == TranscriptFormat::kText && !times_) out_ << std::endl;  // interrupted within a file
 }
 

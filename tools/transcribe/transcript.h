@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "tools/base/json_list.h"
 #include "tools/base/print.h"
 
 namespace fovea::tools {
 
-enum class TranscriptFormat { kText, kSrt, kVtt, kJson };
+enum class TranscriptFormat { kText, kSrt, kVtt, kJson, kJsonLines };
 
 // Replaces line ends and runs of spaces by one space, and trims.
 std::string LineOf(std::string text);
@@ -34,7 +35,7 @@ class TranscriptWriter {
  public:
   // `times`: write lines with times instead of the text.
   TranscriptWriter(TranscriptFormat format, bool times, std::ostream& out);
-  // Writes a line before its transcript is complete; not in JSON. Write then leaves out the lines of this file.
+  // Writes a line before its transcript is complete; not as JSON. Write then leaves out the lines of this file.
   void WriteLine(const std::string& name, const TimedLine& line);
   void Write(const Transcript& transcript);
   // Call after the last transcript.
@@ -47,7 +48,7 @@ class TranscriptWriter {
   const TranscriptFormat format_;
   const bool times_;
   std::ostream& out_;
-  OrderedJson list_ = OrderedJson::array();
+  JsonList list_;
   bool begun_ = false;       // lines of a file were written
   bool written_ = false;     // text without times: something was written
   size_t number_ = 0;        // number of the last subtitle
