@@ -58,7 +58,9 @@ typedef enum fovea_text_flags {
   FOVEA_TEXT_PLAIN = 1,    /* The tokens of the text alone, no special tokens around it. */
   FOVEA_TEXT_CUT_LEFT = 2, /* Texts that are too long lose their beginning, not their end. Some tokenizers always do. */
   FOVEA_TEXT_UNLIMITED = 4, /* Do not truncate at the model's max_length; max_length must be 0. */
-  FOVEA_TEXT_WRAPPED = 8    /* fovea_text_encode_document: lines are broken anywhere, see fovea_text_sentence. */
+  FOVEA_TEXT_WRAPPED = 8,   /* fovea_text_encode_document: lines are broken anywhere, see fovea_text_sentence. */
+  FOVEA_TEXT_LITERAL = 16   /* Special tokens that a text spells, such as "</s>", are text ("split_special_tokens"): for
+                             * text of strangers. Without it they are tokens, as in the original library. */
 } fovea_text_flags;
 
 /* Which of two texts is truncated if both together are too long. */

@@ -31,6 +31,7 @@ Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_opt
     return reporter.Fail(FOVEA_E_OPTION, "an encoding option is out of range");
   }
   options->special_tokens = (o.flags & FOVEA_TEXT_PLAIN) == 0;
+  options->literal = (o.flags & FOVEA_TEXT_LITERAL) != 0;
   options->from_left = (o.flags & FOVEA_TEXT_CUT_LEFT) != 0 || (tokenizer.header.model_flags & text::kCutLeft) != 0;
   options->truncation = static_cast<text::Truncation>(o.truncation);
   options->stride = o.stride;
@@ -86,8 +87,8 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
   FOVEA_TRY(ReadStruct(from, &given, reporter));
   if (given.max_sentences != 0) return reporter.Fail(FOVEA_E_OPTION, "max_sentences is only for documents");
   text::EncodeOptions options;
-  FOVEA_TRY(
-      ReadEncodeOptions(*t, given, FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED, reporter, &options));
+  constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED | FOVEA_TEXT_LITERAL;
+  FOVEA_TRY(ReadEncodeOptions(*t, given, kFlags, reporter, &options));
   text::TokenArrays arrays{tokens->ids, tokens->types, tokens->special, tokens->ranges, tokens->capacity};
   text::EncodeResult result;
   const text::EncodeRequest request = {

@@ -70,7 +70,8 @@ Status CheckCall(const DocumentCall& call, Reporter& reporter, DocumentOptions* 
   if (given.stride != 0 || given.window != 0) {
     return reporter.Fail(FOVEA_E_OPTION, "stride and window must be 0 for documents");
   }
-  constexpr uint32_t kFlags = FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED | FOVEA_TEXT_WRAPPED;
+  constexpr uint32_t kFlags =
+      FOVEA_TEXT_PLAIN | FOVEA_TEXT_CUT_LEFT | FOVEA_TEXT_UNLIMITED | FOVEA_TEXT_WRAPPED | FOVEA_TEXT_LITERAL;
   FOVEA_TRY(ReadEncodeOptions(*options->tokenizer, given, kFlags, reporter, &options->encode));
   options->wrapped = (given.flags & FOVEA_TEXT_WRAPPED) != 0;
   options->max_sentences = given.max_sentences != 0 ? given.max_sentences : MostSentences(call.model->model);

@@ -14,9 +14,9 @@ inline bool HasClass(const Tokenizer& tokenizer, const View& text, uint32_t at, 
 }
 
 // Cuts `text` at the tokens of `trie`: calls plain(begin, end) for the non-empty stretches between tokens and token(id,
-// begin, end) for each token with the spaces that it absorbs.
+// begin, end) for each token with the spaces that it absorbs. `literal`: special tokens are text.
 template <typename Plain, typename Token>
-void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text, const Plain& plain,
+void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, bool literal, const View& text, const Plain& plain,
                   const Token& token) {
   uint32_t from = 0;
   bool starts = true;  // whether a token with kAddedAtStart may begin at `from`
@@ -31,6 +31,7 @@ void SplitAtAdded(const Tokenizer& tokenizer, const Trie& trie, const View& text
     uint32_t begin = at, end = at + size;
     at = end;
     if (end <= from) continue;  // within the spaces that the previous token absorbed
+    if (literal && (added.flags & kAddedSpecial) != 0) continue;
     const bool at_start = (added.flags & kAddedAtStart) != 0;
     if (at_start && (begin != from || !starts)) continue;
     if ((added.flags & kAddedSingleWord) != 0) {

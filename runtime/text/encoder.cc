@@ -17,12 +17,12 @@ struct Range {
 };
 
 // Normalizes a stretch between added tokens that are searched before, and cuts it at those searched after.
-bool EncodeStretch(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink) {
+bool EncodeStretch(const Tokenizer& tokenizer, bool literal, const View& text, Scratch* scratch, Sink* sink) {
   View normalized;
   if (!Normalize(tokenizer, text, scratch->buffers, &normalized)) return false;
   bool ok = true;
   SplitAtAdded(
-      tokenizer, tokenizer.added_normalized, normalized,
+      tokenizer, tokenizer.added_normalized, literal, normalized,
       [&](uint32_t begin, uint32_t end) {
         ok = ok && PreTokenize(tokenizer, normalized.Sub(begin, end), scratch, sink);
       },
@@ -30,11 +30,13 @@ bool EncodeStretch(const Tokenizer& tokenizer, const View& text, Scratch* scratc
   return ok;
 }
 
-bool EncodeText(const Tokenizer& tokenizer, const View& text, Scratch* scratch, Sink* sink) {
+bool EncodeText(const Tokenizer& tokenizer, bool literal, const View& text, Scratch* scratch, Sink* sink) {
   bool ok = true;
   SplitAtAdded(
-      tokenizer, tokenizer.added_raw, text,
-      [&](uint32_t begin, uint32_t end) { ok = ok && EncodeStretch(tokenizer, text.Sub(begin, end), scratch, sink); },
+      tokenizer, tokenizer.added_raw, literal, text,
+      [&](uint32_t begin, uint32_t end) {
+        ok = ok && EncodeStretch(tokenizer, literal, text.Sub(begin, end), scratch, sink);
+      },
       [&](uint32_t id, uint32_t begin, uint32_t end) { sink->Add(id, text, begin, end); });
   return ok;
 }
@@ -155,7 +157,7 @@ struct Pass {
       Scratch::Place(request.tokenizer, input.size, &arena, &placed);
       const View text{input.bytes, nullptr, 0, static_cast<uint32_t>(input.size)};
       Sink sink(text, ranges[index].first, ranges[index].last, item.type, trim, arrays);
-      if (!EncodeText(request.tokenizer, text, &placed, &sink)) {
+      if (!EncodeText(request.tokenizer, request.options.literal, text, &placed, &sink)) {
         return reporter.Fail(FOVEA_E_TEXT_DATA, "the tokenizer lengthens the text too much or takes too long");
       }
       tokens[index] = sink.seen();

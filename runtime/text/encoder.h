@@ -14,6 +14,7 @@ enum class Truncation : uint32_t { kLongestFirst = 0, kOnlyFirst = 1, kOnlySecon
 
 struct EncodeOptions {
   bool special_tokens = true;        // wrap the texts in the tokenizer's template
+  bool literal = false;              // special tokens that a text spells are text
   uint64_t max_length = UINT64_MAX;  // for the result, special tokens included
   Truncation truncation = Truncation::kLongestFirst;
   bool from_left = false;  // truncate at the beginning

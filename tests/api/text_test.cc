@@ -124,7 +124,8 @@ TEST(TextCalls, EncodeRefusesWrongArguments) {
          sizeof(fovea_text_tokens) - 1);
   Expect(With([](E& e) { e.options.struct_size = 1; }), FOVEA_E_STRUCT_SIZE, sizeof(fovea_text_encode_options), 1);
   EXPECT_EQ(fovea_text_encode(Model(), "a", 1, nullptr, 0, nullptr, nullptr, 0, nullptr, nullptr), FOVEA_E_NULL);
-  Expect(With([](E& e) { e.options.flags = 16; }), FOVEA_E_OPTION);
+  Expect(With([](E& e) { e.options.flags = FOVEA_TEXT_LITERAL; }), FOVEA_OK);
+  Expect(With([](E& e) { e.options.flags = 32; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.options.flags = FOVEA_TEXT_WRAPPED; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.options.max_sentences = 1; }), FOVEA_E_OPTION);
   Expect(With([](E& e) { e.options.truncation = FOVEA_TEXT_ONLY_SECOND; }), FOVEA_OK);

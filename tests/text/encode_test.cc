@@ -65,6 +65,18 @@ TEST_F(WordPieceText, AddedTokens) {
   EXPECT_EQ(Plain("élan ELAN a"), (Ids{27, 27, 15}));  // found after normalization
 }
 
+// As encode_special_tokens of the tokenizers library: special tokens are cut like other text, further tokens are not.
+TEST_F(WordPieceText, SpecialTokensAsText) {
+  text::EncodeOptions options;
+  const auto encode = [&](const std::string& text) { return section_.Encode(text, nullptr, options).ids; };
+  EXPECT_EQ(encode("a[SEP]b <R> word élan"), (Ids{2, 15, 3, 16, 25, 26, 27, 3}));
+  options.literal = true;
+  EXPECT_EQ(encode("a[SEP]b <R> word élan"), (Ids{2, 15, 1, 1, 1, 16, 25, 26, 27, 3}));
+  EXPECT_EQ(encode("<L>"), (Ids{2, 1, 1, 1, 3}));  // <, L and > are no pieces
+  const std::string first = "a", second = "[SEP]";
+  EXPECT_EQ(section_.Encode(first, &second, options).ids, (Ids{2, 15, 3, 1, 1, 1, 3}));
+}
+
 TEST_F(WordPieceText, PairsAndTruncation) {
   const std::string a = "a b a b a", b = "the the";
   Encoded e = section_.Encode(a, &b, {});

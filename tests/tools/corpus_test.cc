@@ -66,6 +66,35 @@ TEST(Corpus, BatchesHoldSimilarLengths) {
   EXPECT_TRUE(tools::BatchesByLength({}, {3, 10}).empty());
 }
 
+// Special tokens in texts are tokens, which a line reports, or text.
+TEST(Corpus, SpecialTokensInTextsAreTold) {
+  const std::string& blob = TinyBlob("base");
+  const std::string file = WriteLines("special.txt", {"a cat", "a [SEP] cat", "a [MASK] cat"});
+  const char kTold[] =
+      "fovea: 1 of 3 texts spells special tokens, which are read as such; --literal reads them as text\n";
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"run", blob, "--file", file, "--json"},
+                                             {"embed", blob, "--file", file, "-o", "-", "--format", "jsonl"},
+                                             {"similarity", blob, "--file", file, "--json"},
+                                             {"tokenize", blob, "--file", file, "--json"}}) {
+    const CommandResult read = Fovea(command);
+    EXPECT_EQ(read.status, 0) << read.err;
+    EXPECT_EQ(read.err, kTold) << command[0];
+    std::vector<std::string> literal = command;
+    literal.push_back("--literal");
+    const CommandResult text = Fovea(literal);
+    EXPECT_EQ(text.err, "") << command[0];
+    EXPECT_NE(text.out, read.out) << command[0];
+  }
+  const auto ids = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> command = {"tokenize", blob, "--text", "a [SEP]", "--json"};
+    command.insert(command.end(), more.begin(), more.end());
+    return FoveaJson(command)[0]["ids"].size();
+  };
+  EXPECT_EQ(ids({}), 4u);
+  EXPECT_GT(ids({"--literal"}), 4u);
+}
+
 // In each format, and for batches of any size, the same numbers as fovea run prints, in the order of the lines.
 TEST(Corpus, EmbedWritesTheVectorsOfRun) {
   const std::string& blob = TinyBlob("base");

@@ -116,10 +116,18 @@ void ModelArguments::AddHow(Command command) {
       .AddFlag("--skip-checksum", &skip_checksum, "Do not verify the checksum, which reads the whole blob");
 }
 
+void ModelArguments::AddLiteral(Command command) {
+  command.Under(Heading::kInput)
+      .AddFlag("--literal", &literal_texts,
+               "Special tokens that texts spell, such as </s>, are text; without it they are tokens, as in\n"
+               "the original library");
+}
+
 Model ModelArguments::Open() const {
   Model::Options options;
   options.backend = backend;
   options.skip_checksum = skip_checksum;
+  options.literal_texts = literal_texts;
   return Model(path, options);
 }
 

@@ -40,9 +40,12 @@ struct ModelArguments {
   std::string path;
   uint32_t backend = FOVEA_BACKEND_DEFAULT;
   bool skip_checksum = false;
+  bool literal_texts = false;
 
   // Returns BLOB.
   Option AddTo(Command command);
+  // --literal, for commands that read texts.
+  void AddLiteral(Command command);
   // The blob as an option with this name.
   void AddOptionTo(Command command, const std::string& name, const std::string& help);
   Model Open() const;

@@ -150,6 +150,7 @@ void AddInputs(Command command, Arguments* arguments) {
            "Show taps that a device recorded, a safetensors file, instead of running a blob")
       .Placeholder("FILE");
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   input.Add("--pair", &request->pair, "Two texts that the model reads as one sequence")
       .Placeholder("TEXT TEXT")
       .Count(2);

@@ -52,7 +52,7 @@ void Embed(const Arguments& arguments, Console* console) {
   Truncations cuts;
   const uint64_t texts = embedder.Embed([&] { return source.Next(); },
                                         [&](TextVectors& text) {
-                                          cuts.Add(text.dropped);
+                                          cuts.Add(text.dropped, 0, text.spelled);
                                           writer->Add(text);
                                         },
                                         &progress, [&] { return source.Share(); });
@@ -81,6 +81,7 @@ void AddEmbed(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   output
       .Add("-o,--output", &arguments->output,
            "File to write: .npy, .safetensors (vectors and lines, for fovea search) or .jsonl;\n'-': standard output")

@@ -159,6 +159,7 @@ void AddEval(Command app, Console* console) {
   AddCacheType(command, &arguments->cache_type).Needs("--perplexity");
   output.Add("--html", &arguments->html, "Also write the results for classes as an HTML page").Placeholder("FILE");
   AddMaxLength(command, &arguments->runner.max_length);
+  arguments->model.AddLiteral(command);
   AddPromptName(command, &arguments->runner.prompt_name);
   AddDimensions(command, &arguments->runner.dimensions).Needs("--pairs");
   machine.Add("--batch", &arguments->batch_size, "Run N samples, or windows of texts, at a time")

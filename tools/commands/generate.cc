@@ -126,9 +126,11 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
   }
   const bool continues = ContinuesTexts(model);
   Truncations cuts;
-  for (const std::string& text : texts) {
-    const Tokens tokens =
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    Tokens tokens =
         continues ? PromptTokens(model, text, request) : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
+    if (i < arguments.prompts.size()) tokens.spelled = 0;  // typed on purpose: the markers of a chat
     cuts.Add(tokens);
     inputs.dropped.resize(inputs.ids.size());
     inputs.dropped.push_back(tokens.dropped);
@@ -369,6 +371,7 @@ void AddGenerate(Command app, Console* console) {
   GenerationRequest* const request = &arguments->generation.request;
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   input
       .AddRepeated("-p,--prompt", &arguments->prompts,
                    "Continue this text, printed as it is generated; '-': standard input")

@@ -140,6 +140,7 @@ void AddRank(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   command.Under(Heading::kInput)
       .AddRepeated("--query", &arguments->queries, "First text of each pair")
       .Placeholder("TEXT")

@@ -230,6 +230,7 @@ void AddRun(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   arguments->pairs.AddTo(command);
   const Option tensors =
       input.Add("--input", &arguments->input, "Read the inputs from a safetensors file instead").Placeholder("FILE");

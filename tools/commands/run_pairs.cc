@@ -2,6 +2,7 @@
 #include "tools/commands/run_pairs.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tools/base/fail.h"
 #include "tools/prediction/task.h"
@@ -51,8 +52,9 @@ void AnswerQuestions(const PairRequest& request, Console* console) {
 
 void ScoreAllLabels(const PairRequest& request, Console* console) {
   const PairArguments& pairs = *request.pairs;
-  const std::vector<std::string> texts = request.text->All();
-  if (texts.empty()) Fail("--labels needs a text: give --text, --document or --file");
+  TextSource source(*request.text);
+  std::optional<std::string> text = source.Next();
+  if (!text) Fail("--labels needs a text: give --text, --document or --file");
   const Model model = request.model->Open();
   RefuseGenerators(model);
   const Tokenizer tokenizer(model);
@@ -65,8 +67,8 @@ void ScoreAllLabels(const PairRequest& request, Console* console) {
   Truncations truncations;
   const std::string warning = EntailmentWarning(model);
   JsonList list(console->out, request.json);
-  for (const std::string& text : texts) {
-    const OrderedJson entry = ScoreLabels(model, tokenizer, text, options, &truncations);
+  for (; text; text = source.Next()) {
+    const OrderedJson entry = ScoreLabels(model, tokenizer, *text, options, &truncations);
     list.Add(entry);
     if (request.json == ListForm::kText) PrintPairs(console->out, entry);
   }

@@ -77,7 +77,7 @@ void Search(const Arguments& arguments, Console* console) {
       [&] { return source.Next(); },
       [&](TextVectors& query) {
         if (Interrupt::Happened()) return;
-        cuts.Add(query.dropped);
+        cuts.Add(query.dropped, 0, query.spelled);
         OrderedJson entry = {{"query", query.text}, {"hits", OrderedJson::array()}};
         if (query.dropped != 0) entry["dropped_tokens"] = query.dropped;
         if (!one && arguments.json == ListForm::kText) console->out << Printable(query.text) << "\n";
@@ -126,6 +126,7 @@ void AddSearch(Command app, Console* console) {
       .Placeholder("NAME");
   AddPromptName(command, &arguments->prompt_name);
   AddMaxLength(command, &arguments->embedder.max_length);
+  arguments->model.AddLiteral(command);
   AddProgram(command, &arguments->embedder.program);
   AddWorkers(command, &arguments->embedder.workers);
   AddJsonList(command, &arguments->json);

@@ -35,7 +35,7 @@ constexpr size_t kManyTexts = 200;
 
 Truncations TruncationsOf(const Directions& texts) {
   Truncations cuts;
-  for (const uint64_t dropped : texts.dropped) cuts.Add(dropped);
+  for (size_t i = 0; i < texts.dropped.size(); ++i) cuts.Add(texts.dropped[i], 0, texts.spelled[i]);
   return cuts;
 }
 
@@ -191,6 +191,7 @@ void AddSimilarity(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   input.AddRepeated("--image", &arguments->pictures, "Image file (PNG, JPEG, WebP, GIF, BMP) to compare with the texts")
       .Placeholder("FILE");
   model.Add("--image-model", &arguments->picture_model, "Embed the images with this blob; default: BLOB")

@@ -130,6 +130,7 @@ void AddTokenize(Command app, Console* console) {
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
   arguments->text.AddTo(command);
+  arguments->model.AddLiteral(command);
   AddMaxLength(command, &arguments->max_length);
   chat.Add("--chat", &arguments->chat,
            "Put each text into a chat template as the user's turn: chatml, llama3, ...; auto: the model's own")

@@ -21,6 +21,7 @@ Model::Model(const void* blob, uint64_t size, const std::string& name, const Opt
 void Model::Init(const void* blob, uint64_t size, const Options& options) {
   const uint64_t start = NanosecondClock();
   blob_ = static_cast<const uint8_t*>(blob);
+  literal_texts_ = options.literal_texts;
   fovea_model_options model_options = {};
   model_options.struct_size = sizeof(model_options);
   model_options.backend = options.backend;

@@ -18,6 +18,7 @@ class Model {
   struct Options {
     uint32_t backend = FOVEA_BACKEND_DEFAULT;
     bool skip_checksum = false;
+    bool literal_texts = false;  // special tokens that texts spell are text (FOVEA_TEXT_LITERAL)
   };
 
   // Maps the file. Messages begin with its path.
@@ -27,6 +28,7 @@ class Model {
 
   const fovea_model* get() const { return model_; }
   const std::string& name() const { return name_; }
+  bool literal_texts() const { return literal_texts_; }
   uint64_t memory_bytes() const { return memory_bytes_; }
   double init_seconds() const { return init_seconds_; }
 
@@ -65,6 +67,7 @@ class Model {
   std::unique_ptr<MappedFile> file_;
   const uint8_t* blob_ = nullptr;
   Memory memory_;
+  bool literal_texts_ = false;
   uint64_t memory_bytes_ = 0;
   double init_seconds_ = 0;
   fovea_model* model_ = nullptr;

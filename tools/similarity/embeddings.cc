@@ -117,6 +117,7 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
     const bool is_first = done++ % each == 0;
     if (is_first) {
       made.dropped.push_back(0);
+      made.spelled.push_back(text.spelled);
       made.rows.emplace_back(text.values.size());
     }
     made.dropped.back() += text.dropped;

@@ -30,6 +30,7 @@ struct Directions {
   uint32_t measure = FOVEA_MEASURE_COSINE;
   uint32_t width = 0;                  // width of a row, for FOVEA_MEASURE_MAX_SIM
   std::vector<uint64_t> dropped = {};  // tokens of each text beyond the model's limit
+  std::vector<uint64_t> spelled = {};  // special tokens that each text spells
 };
 
 struct EmbeddingOptions {

@@ -244,7 +244,7 @@ void AppendContinuation(const Tokenizer& tokenizer, const std::string& text, siz
 }  // namespace
 
 Tokens ChatFormat::Encode(const std::string& prompt) const {
-  const Tokenizer tokenizer(model_);
+  const Tokenizer tokenizer(model_, false);  // the template's markers are special tokens
   size_t end = prompt.find(kMark);
   const Tokens first = tokenizer.EncodeWhole(prompt.substr(0, end));
   if (end == std::string::npos) return first;
@@ -272,6 +272,7 @@ Tokens ChatFormat::TokensOf(const std::vector<ChatMessage>& messages) const {
   };
   while (!tokens.ids.empty() && tokens.special.back() != 0) drop(tokens.ids.size() - 1);
   const auto begins = [&] { return tokens.ids.size() > 1 && tokens.special[0] != 0; };
+  tokens.spelled = 0;  // by the template
   while (begins() && (!tokenizer_begins_ || tokens.ids[0] == tokens.ids[1])) drop(0);
   return tokens;
 }

@@ -13,6 +13,8 @@
 namespace fovea::tools {
 namespace {
 
+uint32_t FlagIf(bool given, fovea_text_flags flag) { return given ? flag : 0; }
+
 // The first part of a text for messages.
 std::string Quoted(const std::string& text) { return text.size() <= 40 ? text : text.substr(0, 40) + ".."; }
 
@@ -26,7 +28,7 @@ fovea_text_info InfoOf(const Model& model) {
 
 }  // namespace
 
-Tokenizer::Tokenizer(const Model& model) : model_(model) {
+Tokenizer::Tokenizer(const Model& model, bool literal) : model_(model), literal_(literal) {
   if (model.Info().has_text == 0) Fail("{}: the blob has no tokenizer; give ids with --input", model.name());
 }
 
@@ -69,10 +71,17 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   tokens.begin.reserve(arrays.count);
   tokens.end.reserve(arrays.count);
   uint64_t kept = 0;
+  const fovea_text_info info = InfoOf(model_);
   for (uint64_t i = 0; i < arrays.count; ++i) {
     tokens.begin.push_back(ranges[2 * i]);
     tokens.end.push_back(ranges[2 * i + 1]);
-    kept += tokens.special[i] == 0;
+    if (tokens.special[i] != 0) continue;
+    ++kept;
+    const int32_t id = tokens.ids[i];
+    const char* piece = nullptr;
+    uint32_t size = 0, special = 0;
+    fovea_text_get_token(model_.get(), id, &piece, &size, &special, nullptr);
+    tokens.spelled += special != 0 && id != info.mask_id && id != info.unknown_id;
   }
   const uint64_t uncut = arrays.text_tokens[0] + arrays.text_tokens[1];
   tokens.dropped = uncut - std::min(kept, uncut);
@@ -85,7 +94,7 @@ Tokens Tokenizer::EncodeWhole(const std::string& text) const { return EncodeWith
 
 Tokens Tokenizer::EncodeWith(const std::string& text, uint32_t flags, uint32_t max_length) const {
   fovea_text_encode_options options = Sized<fovea_text_encode_options>();
-  options.flags = flags;
+  options.flags = flags | FlagIf(literal_, FOVEA_TEXT_LITERAL);
   options.max_length = max_length;
   return Collect(text, [&](void* scratch, uint64_t bytes, fovea_text_tokens* tokens, fovea_error* error) {
     return fovea_text_encode(model_.get(), text.data(), text.size(), nullptr, 0, &options, scratch, bytes, tokens,
@@ -100,7 +109,7 @@ Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);
   options.max_length = cut == PairCut::kNone ? 0 : max_length;
-  options.flags = cut == PairCut::kNone ? FOVEA_TEXT_UNLIMITED : 0;
+  options.flags = FlagIf(cut == PairCut::kNone, FOVEA_TEXT_UNLIMITED) | FlagIf(literal_, FOVEA_TEXT_LITERAL);
   if (cut == PairCut::kFirst) options.truncation = FOVEA_TEXT_ONLY_FIRST;
   uint64_t of_first = 0;
   const std::string& longer = first.size() < second.size() ? second : first;
@@ -128,7 +137,7 @@ Tokens Tokenizer::EncodeDocument(const std::string& text, uint32_t max_length, b
   fovea_text_encode_options options = {};
   options.struct_size = sizeof(options);
   options.max_length = max_length;
-  options.flags = wrapped ? FOVEA_TEXT_WRAPPED : 0;
+  options.flags = FlagIf(wrapped, FOVEA_TEXT_WRAPPED) | FlagIf(literal_, FOVEA_TEXT_LITERAL);
   std::vector<uint32_t> lengths(text.size()), ranges(2 * text.size());  // a sentence has at least one byte
   fovea_text_sentences sentences = {};
   sentences.struct_size = sizeof(sentences);

@@ -19,6 +19,7 @@ struct Tokens {
   std::vector<uint32_t> begin, end;  // byte range in the text
   std::vector<uint8_t> second;       // text pairs: 1 if begin and end refer to the second text
   uint64_t dropped = 0;              // tokens beyond the limit, of the text or of both texts of a pair
+  uint64_t spelled = 0;              // special tokens that the text spells, except masks
 
   // Documents: the sentences, with the tokens of each.
   struct Sentence {
@@ -38,8 +39,10 @@ enum class PairCut {
 
 class Tokenizer {
  public:
-  // Fails if the model has no tokenizer.
-  explicit Tokenizer(const Model& model);
+  // Fails if the model has no tokenizer. Special tokens that a text spells are tokens unless the model was opened with
+  // literal_texts.
+  explicit Tokenizer(const Model& model) : Tokenizer(model, model.literal_texts()) {}
+  Tokenizer(const Model& model, bool literal);
 
   // At most `max_length` tokens, including special ones; 0: the tokenizer's maximum.
   Tokens Encode(const std::string& text, uint32_t max_length) const;
@@ -66,6 +69,7 @@ class Tokenizer {
   Tokens Collect(const std::string& text, const Call& call) const;
 
   const Model& model_;
+  const bool literal_;
 };
 
 // The padding id of the tokenizer, or else of the model's configuration.

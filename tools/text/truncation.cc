@@ -23,8 +23,9 @@ Truncations::Truncations(const std::vector<Tokens>& texts) {
   for (const Tokens& tokens : texts) Add(tokens);
 }
 
-void Truncations::Add(uint64_t tokens, uint64_t sentences) {
+void Truncations::Add(uint64_t tokens, uint64_t sentences, uint64_t spelled) {
   ++texts_;
+  if (spelled != 0) ++spelling_;
   if (tokens == 0 && sentences == 0) return;
   ++cut_;
   tokens_ += tokens;
@@ -43,6 +44,13 @@ std::string Truncations::Line() const {
   return fmt::format("{} ({}{})", line, named, cut_ > first_.size() ? ", ..." : "");
 }
 
+std::string Truncations::SpellingLine() const {
+  const std::string whose =
+      texts_ == 1 ? "the text spells"
+                  : fmt::format("{} of {} texts {}", spelling_, texts_, spelling_ == 1 ? "spells" : "spell");
+  return whose + " special tokens, which are read as such; --literal reads them as text";
+}
+
 OrderedJson Truncations::Json() const {
   OrderedJson json = {{"texts", cut_}, {"tokens", tokens_}};
   if (sentences_ != 0) json["sentences"] = sentences_;
@@ -52,6 +60,7 @@ OrderedJson Truncations::Json() const {
 
 void PrintTruncations(const Truncations& truncations, std::ostream& err) {
   if (truncations.any()) err << "fovea: " << truncations.Line() << "\n";
+  if (truncations.spelling() != 0) err << "fovea: " << truncations.SpellingLine() << "\n";
 }
 
 }  // namespace fovea::tools

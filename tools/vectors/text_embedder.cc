@@ -62,6 +62,7 @@ uint64_t TextEmbedder::Embed(const std::function<std::optional<std::string>()>& 
       TextVectors& text = window[batch.which[i]];
       text.text = batch.texts[i];
       text.dropped = batch.tokens[i].dropped;
+      text.spelled = batch.tokens[i].spelled;
       text.rows = of_tokens_ ? static_cast<uint32_t>(batch.tokens[i].ids.size()) : 1;
       const size_t count = size_t{text.rows} * width_;
       text.values.assign(row, row + count);

@@ -23,6 +23,7 @@ struct TextVectors {
   uint32_t rows = 1;
   std::vector<float> values;  // [rows, width]
   uint64_t dropped = 0;       // tokens of the text that were not read
+  uint64_t spelled = 0;       // special tokens that the text spells
 };
 
 struct VectorFile {

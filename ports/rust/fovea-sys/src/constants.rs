@@ -152,6 +152,7 @@ pub const FOVEA_TEXT_PLAIN: u32 = 1;
 pub const FOVEA_TEXT_CUT_LEFT: u32 = 2;
 pub const FOVEA_TEXT_UNLIMITED: u32 = 4;
 pub const FOVEA_TEXT_WRAPPED: u32 = 8;
+pub const FOVEA_TEXT_LITERAL: u32 = 16;
 pub const FOVEA_TEXT_LONGEST_FIRST: u32 = 0;
 pub const FOVEA_TEXT_ONLY_FIRST: u32 = 1;
 pub const FOVEA_TEXT_ONLY_SECOND: u32 = 2;
