@@ -63,8 +63,7 @@ def page(name, text, version, also):
 
 
 def subcommands(text):
-    part = text.split("Subcommands:\n", 1)[1].split("\n\n", 1)[0]
-    return [line.split()[0] for line in part.splitlines() if re.match(r"^  \S", line)]
+    return re.findall(r"^  ([a-z][a-z-]*) ", text, re.MULTILINE)
 
 
 def main():

@@ -33,7 +33,7 @@ case $depends in *libc6*) ;; *) echo "the package does not depend on the C libra
 
 usr=$work/root/usr
 pages=$(find "$usr/share/man/man1" -name '*.1' | wc -l)
-commands=$("$usr/bin/fovea" --help | sed -n '/^Subcommands:/,/^$/p' | grep -c '^  [a-z]')
+commands=$("$usr/bin/fovea" --help | grep -c '^  [a-z]')
 [ "$pages" = $((commands + 1)) ] || { echo "$pages manual pages of $commands commands" >&2; exit 1; }
 if command -v groff >/dev/null; then
   for page in "$usr"/share/man/man1/*.1; do

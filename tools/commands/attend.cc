@@ -234,7 +234,7 @@ void AddOutputs(Command command, Arguments* arguments) {
 }  // namespace
 
 void AddAttend(Command app, Console* console) {
-  const Command command = app.AddCommand("attend", "Show attention maps: where a model looks");
+  const Command command = app.AddCommand(CommandGroup::kInsight, "attend", "Show attention maps: where a model looks");
   auto arguments = std::make_shared<Arguments>();
   AddInputs(command, arguments.get());
   AddChoices(command, arguments.get());

@@ -309,7 +309,8 @@ void BenchTwo(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddBench(Command app, Console* console) {
-  const Command command = app.AddCommand("bench", "Measure latency, throughput and memory of a model");
+  const Command command =
+      app.AddCommand(CommandGroup::kQuality, "bench", "Measure latency, throughput and memory of a model");
   const Options generation = command.Under(Heading::kGeneration);
   const Options comparison = command.Under(Heading::kComparison);
   const Options measurement = command.Under(Heading::kMeasurement);

@@ -74,7 +74,8 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddCheck(Command app, Console* console) {
-  const Command command = app.AddCommand("check", "Compare a model's outputs with golden tensors");
+  const Command command =
+      app.AddCommand(CommandGroup::kQuality, "check", "Compare a model's outputs with golden tensors");
   const Options input = command.Under(Heading::kInput);
   const Options comparison = command.Under(Heading::kComparison);
   auto arguments = std::make_shared<Arguments>();

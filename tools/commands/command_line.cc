@@ -297,6 +297,13 @@ Option Options::AddWords(const std::string& names, const std::vector<std::string
       }));
 }
 
+Command Command::AddCommand(CommandGroup group, const std::string& name, const std::string& help) const {
+  const char* const headings[] = {"Models", "Results", "Generation", "Insight", "Quality and speed", "Shell"};
+  const Command command = AddCommand(name, help);
+  command.app_->group(headings[static_cast<size_t>(group)]);
+  return command;
+}
+
 Command Command::AddCommand(const std::string& name, const std::string& help) const {
   CLI::App* const command = app_->add_subcommand(name, help);
   command->get_help_ptr()->group(NameOf(Heading::kHelp));

@@ -150,10 +150,15 @@ class Options {
 };
 
 // A command: options, subcommands and a function.
+// Headings of the commands in the help.
+enum class CommandGroup { kModels, kResults, kGeneration, kInsight, kQuality, kShell };
+
 class Command {
  public:
   explicit Command(CLI::App* app) : app_(app) {}
 
+  Command AddCommand(CommandGroup group, const std::string& name, const std::string& help) const;
+  // A command of this one, under "Subcommands".
   Command AddCommand(const std::string& name, const std::string& help) const;
   Options Under(Heading heading) const { return Options(app_, heading); }
   // Options of which at most one can be given.

@@ -122,8 +122,8 @@ std::string CompletionScript(const std::string& shell, const std::vector<Command
 }
 
 void AddCompletion(const CommandLine& line, Console* console) {
-  const Command command =
-      line.root().AddCommand("completion", "Print a script that completes fovea's options in a shell");
+  const Command command = line.root().AddCommand(CommandGroup::kShell, "completion",
+                                                 "Print a script that completes fovea's options in a shell");
   const auto shell = std::make_shared<std::string>();
   command.Under(Heading::kInput).Add("SHELL", shell.get(), "The shell").OneOf({"bash", "zsh", "fish"}).Required();
   command.Footer(

@@ -374,8 +374,8 @@ void AddSamples(Command command, Arguments* arguments) {
 }  // namespace
 
 void AddConvert(Command app, Console* console) {
-  const Command command =
-      app.AddCommand("convert", "Convert a model directory, a GGUF file or a description to a blob");
+  const Command command = app.AddCommand(CommandGroup::kModels, "convert",
+                                         "Convert a model directory, a GGUF file or a description to a blob");
   const Options input = command.Under(Heading::kInput);
   const Options weights = command.Under(Heading::kWeights);
   const Options attention = command.Under(Heading::kAttention);

@@ -76,7 +76,8 @@ void Embed(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddEmbed(Command app, Console* console) {
-  const Command command = app.AddCommand("embed", "Write the embeddings of many texts: NumPy, safetensors, JSON Lines");
+  const Command command = app.AddCommand(CommandGroup::kResults, "embed",
+                                         "Write the embeddings of many texts: NumPy, safetensors, JSON Lines");
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);

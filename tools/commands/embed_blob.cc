@@ -76,7 +76,8 @@ void EmbedBlob(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddEmbedBlob(Command app, Console* console) {
-  const Command command = app.AddCommand("embed-blob", "Write a blob as C, assembly or an object, to be linked");
+  const Command command =
+      app.AddCommand(CommandGroup::kModels, "embed-blob", "Write a blob as C, assembly or an object, to be linked");
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   AddBlob(command, &arguments->path);

@@ -132,7 +132,8 @@ void Eval(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddEval(Command app, Console* console) {
-  const Command command = app.AddCommand("eval", "Evaluate a model on labelled samples, or compare two");
+  const Command command =
+      app.AddCommand(CommandGroup::kQuality, "eval", "Evaluate a model on labelled samples, or compare two");
   const Options input = command.Under(Heading::kInput);
   const Options comparison = command.Under(Heading::kComparison);
   const Options output = command.Under(Heading::kOutput);

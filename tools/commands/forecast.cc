@@ -105,7 +105,7 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddForecast(Command app, Console* console) {
-  const Command command = app.AddCommand("forecast", "Continue series of numbers (Chronos)");
+  const Command command = app.AddCommand(CommandGroup::kResults, "forecast", "Continue series of numbers (Chronos)");
   const Options input = command.Under(Heading::kInput);
   const Options generation = command.Under(Heading::kGeneration);
   const Options sampling = command.Under(Heading::kSampling);

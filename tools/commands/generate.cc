@@ -361,7 +361,8 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddGenerate(Command app, Console* console) {
-  const Command command = app.AddCommand("generate", "Generate text: continue prompts, or map texts to texts");
+  const Command command =
+      app.AddCommand(CommandGroup::kGeneration, "generate", "Generate text: continue prompts, or map texts to texts");
   const Options input = command.Under(Heading::kInput);
   const Options model = command.Under(Heading::kModel);
   const Options chat = command.Under(Heading::kChat);

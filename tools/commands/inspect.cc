@@ -311,8 +311,8 @@ void Inspect(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddInspect(Command app, Console* console) {
-  const Command command =
-      app.AddCommand("inspect", "Show a blob's content, its operations and the exact memory it needs");
+  const Command command = app.AddCommand(CommandGroup::kModels, "inspect",
+                                         "Show a blob's content, its operations and the exact memory it needs");
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);

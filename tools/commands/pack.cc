@@ -55,7 +55,8 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddPack(Command app, Console* console) {
-  const Command command = app.AddCommand("pack", "Add weights packed for a target, to be used in place");
+  const Command command =
+      app.AddCommand(CommandGroup::kModels, "pack", "Add weights packed for a target, to be used in place");
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   AddBlob(command, &arguments->path);

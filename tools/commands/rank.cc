@@ -135,7 +135,8 @@ void Rank(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddRank(Command app, Console* console) {
-  const Command command = app.AddCommand("rank", "Sort texts by their relevance to a query, with a cross-encoder");
+  const Command command =
+      app.AddCommand(CommandGroup::kResults, "rank", "Sort texts by their relevance to a query, with a cross-encoder");
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);

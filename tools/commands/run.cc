@@ -224,7 +224,8 @@ void RunPictures(const Arguments& arguments, bool all, Console* console) {
 }  // namespace
 
 void AddRun(Command app, Console* console) {
-  const Command command = app.AddCommand("run", "Run a model on texts, sounds, images or tensors");
+  const Command command =
+      app.AddCommand(CommandGroup::kResults, "run", "Run a model on texts, sounds, images or tensors");
   const Options input = command.Under(Heading::kInput);
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();

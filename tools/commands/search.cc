@@ -103,7 +103,8 @@ void Search(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddSearch(Command app, Console* console) {
-  const Command command = app.AddCommand("search", "Find the texts of an index that are most similar to a query");
+  const Command command =
+      app.AddCommand(CommandGroup::kResults, "search", "Find the texts of an index that are most similar to a query");
   const Options input = command.Under(Heading::kInput);
   const Options output = command.Under(Heading::kOutput);
   auto arguments = std::make_shared<Arguments>();

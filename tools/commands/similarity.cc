@@ -184,7 +184,8 @@ void Similarity(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddSimilarity(Command app, Console* console) {
-  const Command command = app.AddCommand("similarity", "Compare the embeddings of texts and images");
+  const Command command =
+      app.AddCommand(CommandGroup::kResults, "similarity", "Compare the embeddings of texts and images");
   const Options input = command.Under(Heading::kInput);
   const Options model = command.Under(Heading::kModel);
   const Options output = command.Under(Heading::kOutput);

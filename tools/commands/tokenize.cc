@@ -125,7 +125,8 @@ void Tokenize(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddTokenize(Command app, Console* console) {
-  const Command command = app.AddCommand("tokenize", "Show the token ids, pieces and byte ranges of texts");
+  const Command command =
+      app.AddCommand(CommandGroup::kInsight, "tokenize", "Show the token ids, pieces and byte ranges of texts");
   const Options chat = command.Under(Heading::kChat);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);

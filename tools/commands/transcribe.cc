@@ -333,7 +333,8 @@ void AddLong(Command command, Arguments* arguments) {
 }  // namespace
 
 void AddTranscribe(Command app, Console* console) {
-  const Command command = app.AddCommand("transcribe", "Transcribe or translate speech in audio files");
+  const Command command =
+      app.AddCommand(CommandGroup::kGeneration, "transcribe", "Transcribe or translate speech in audio files");
   const Options input = command.Under(Heading::kInput);
   const Options long_files = command.Under(Heading::kLongFiles);
   const Options output = command.Under(Heading::kOutput);

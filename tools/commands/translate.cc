@@ -164,8 +164,8 @@ void Run(const Arguments& arguments, Console* console) {
 }  // namespace
 
 void AddTranslate(Command app, Console* console) {
-  const Command command =
-      app.AddCommand("translate", "Translate lines, or transform them with an encoder-decoder model");
+  const Command command = app.AddCommand(CommandGroup::kGeneration, "translate",
+                                         "Translate lines, or transform them with an encoder-decoder model");
   const Options input = command.Under(Heading::kInput);
   const Options generation = command.Under(Heading::kGeneration);
   const Options machine = command.Under(Heading::kMachine);

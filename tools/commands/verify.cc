@@ -13,7 +13,8 @@
 namespace fovea::tools {
 
 void AddVerify(Command app, Console* console) {
-  const Command command = app.AddCommand("verify", "Check a blob: checksum, sections, records, shapes, tokenizer");
+  const Command command =
+      app.AddCommand(CommandGroup::kModels, "verify", "Check a blob: checksum, sections, records, shapes, tokenizer");
   auto path = std::make_shared<std::string>();
   AddBlob(command, path.get());
   command.Footer("Example:\n  fovea verify model.fovea");
