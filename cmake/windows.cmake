@@ -1,7 +1,8 @@
 # Options of compiler and linker for Windows: included by flags.cmake for this system only.
 
-# printf, ... with the formats of C99, and the interface of Windows 7.
-add_compile_definitions(_WIN32_WINNT=0x0601 NOMINMAX WIN32_LEAN_AND_MEAN)
+# printf, ... with the formats of C99, M_PI, ..., and the interface of Windows 7.
+add_compile_definitions(_WIN32_WINNT=0x0601 NOMINMAX WIN32_LEAN_AND_MEAN
+  $<$<COMPILE_LANGUAGE:CXX>:_USE_MATH_DEFINES>)
 set(FOVEA_WINDOWS_FLAGS)
 if(MINGW)
   add_compile_definitions(__USE_MINGW_ANSI_STDIO=1)

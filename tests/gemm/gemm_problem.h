@@ -2,9 +2,9 @@
 #ifndef FOVEA_TESTS_GEMM_GEMM_PROBLEM_H_
 #define FOVEA_TESTS_GEMM_GEMM_PROBLEM_H_
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <vector>
@@ -18,17 +18,15 @@ namespace fovea::testing {
 class AlignedBytes {
  public:
   explicit AlignedBytes(size_t size, uint8_t fill = 0xcd) : size_(size) {
-    void* memory = nullptr;
-    if (posix_memalign(&memory, 64, size + (size == 0)) != 0) throw std::bad_alloc();
-    memory_.reset(static_cast<uint8_t*>(memory));
-    std::memset(memory, fill, size);
+    memory_.reset(static_cast<uint8_t*>(::operator new (size, std::align_val_t{64})));
+    std::memset(memory_.get(), fill, size);
   }
   uint8_t* data() const { return memory_.get(); }
   size_t size() const { return size_; }
 
  private:
   struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
+    void operator()(uint8_t* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   size_t size_;
   std::unique_ptr<uint8_t, Free> memory_;

@@ -109,6 +109,9 @@ TEST(ChatOptions, TheDateIsTheTemplatesNow) {
   const std::string folder = Folder("date", {{"chat_template", "{{ strftime_now('%d %b %Y|%A|%H:%M|%j') }}"}});
   EXPECT_EQ(Prompt(folder, {"--text", "a", "--date", "2024-02-29"}), "29 Feb 2024|Thursday|12:00|060");
   EXPECT_EQ(Prompt(folder, {"--text", "a", "--date", "1999-12-31"}), "31 Dec 1999|Friday|12:00|365");
+  const std::string bare = Folder("bare", {{"chat_template", "{{ strftime_now('%-d.%-m.%Y %-M %-j %-e') }}"}});
+  EXPECT_EQ(Prompt(bare, {"--text", "a", "--date", "2024-02-09"}), "9.2.2024 0 40 9");
+  EXPECT_EQ(Prompt(bare, {"--text", "a", "--date", "2024-10-20"}), "20.10.2024 0 294 20");
   for (const char* wrong :
        {"2024-2-29", "2024-13-01", "2024-00-10", "2024-01-32", "2023-02-29", "2024-04-31", "24-01-01", "2024-01-011",
         "today", "2024/01/01", "1969-12-31", "2024- 1- 1", "2024--1-01", "2024-01-00"}) {

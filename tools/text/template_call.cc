@@ -153,8 +153,8 @@ Value CallFunction(const std::string& name, CallArguments arguments, int64_t sec
 
 std::string FormattedTime(const std::string& format, int64_t seconds) {
   const auto time = static_cast<time_t>(seconds);
-  struct tm parts = {};
-  if (localtime_r(&time, &parts) == nullptr) Refuse("asks for a time that is out of range");
+  const struct tm* const parts = localtime(&time);
+  if (parts == nullptr) Refuse("asks for a time that is out of range");
   constexpr size_t kMostFormat = 200;
   if (format.size() > kMostFormat) Refuse("has a format of the time with more than {} bytes", kMostFormat);
   std::string out;
@@ -163,9 +163,10 @@ std::string FormattedTime(const std::string& format, int64_t seconds) {
       out += format[i];
       continue;
     }
-    std::string part = "%";
-    if (format[i + 1] == '-' && i + 2 < format.size()) part += format[++i];
-    part += format[++i];
+    // "%-d": without padding, which not every C library offers.
+    const bool bare = format[i + 1] == '-' && i + 2 < format.size();
+    i += bare ? 2 : 1;
+    const char part[] = {'%', format[i], 0};
     if (format[i] == 'f') {  // microseconds
       out += "000000";
       continue;
@@ -175,7 +176,10 @@ std::string FormattedTime(const std::string& format, int64_t seconds) {
     }
     if (format[i] == 'z' || format[i] == 'Z') continue;  // a time without zone, as datetime.now()
     char text[128];
-    out.append(text, strftime(text, sizeof(text), part.c_str(), &parts));
+    const char* begin = text;
+    const char* const end = text + strftime(text, sizeof(text), part, parts);
+    while (bare && begin + 1 < end && (*begin == '0' || *begin == ' ')) ++begin;
+    out.append(begin, end);
   }
   return out;
 }
