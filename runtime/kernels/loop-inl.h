@@ -87,10 +87,10 @@ HWY_INLINE void ForVectors(D d, size_t count, Body body) {
 
 // Folds [0, count) by acc = step(acc, index, lanes) in four chains (to hide latency), joined at the end. The order
 // depends on `count` only.
-template <class D, class Step, class Join>
-HWY_INLINE hn::Vec<D> Fold(D d, hn::Vec<D> start, size_t count, Step step, Join join) {
+template <class D, class Acc, class Step, class Join>
+HWY_INLINE Acc Fold(D d, Acc start, size_t count, Step step, Join join) {
   const size_t n = hn::Lanes(d);
-  hn::Vec<D> a0 = start, a1 = start, a2 = start, a3 = start;
+  Acc a0 = start, a1 = start, a2 = start, a3 = start;
   size_t i = 0;
   for (; i + 4 * n <= count; i += 4 * n) {
     a0 = step(a0, i, AllLanes());

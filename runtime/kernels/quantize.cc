@@ -41,18 +41,23 @@ QuantParams ParamsOfRow(const float* x, size_t width) {
 
 #else
 
+struct Range {
+  F32Vec low, high;
+};
+
 QuantParams ParamsOfRow(const float* x, size_t width) {
   const F32 d;
-  const auto min = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Min(a, b); };
-  const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
   // Starting at zero also makes the zeros of a partial load harmless.
-  const F32Vec low = Fold(
-      d, hn::Zero(d), width,
-      [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Min(acc, lanes.Load(d, x + i)); }, min);
-  const F32Vec high = Fold(
-      d, hn::Zero(d), width,
-      [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR { return hn::Max(acc, lanes.Load(d, x + i)); }, max);
-  return ParamsOfRange(SmallestLane(d, low), LargestLane(d, high));
+  const Range range = Fold(
+      d, Range{hn::Zero(d), hn::Zero(d)}, width,
+      [=](Range acc, size_t i, auto lanes) HWY_ATTR {
+        const F32Vec v = lanes.Load(d, x + i);
+        return Range{hn::Min(acc.low, v), hn::Max(acc.high, v)};
+      },
+      [](Range a, Range b) HWY_ATTR {
+        return Range{hn::Min(a.low, b.low), hn::Max(a.high, b.high)};
+      });
+  return ParamsOfRange(SmallestLane(d, range.low), LargestLane(d, range.high));
 }
 
 #endif
@@ -66,9 +71,25 @@ void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
   // product is rounded first: this file needs -ffp-contract=off.
   const F32Vec magic = hn::Set(d, 12582912.0f);
   const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
-  ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
-    const F32Vec rounded = hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic);
-    lanes.Store(hn::DemoteTo(d8, hn::Sub(hn::BitCast(d32, rounded), bias)), d8, q + i);
+  const auto integers = [=](size_t i, auto lanes) HWY_ATTR {
+    return hn::Sub(hn::BitCast(d32, hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic)), bias);
+  };
+  size_t done = 0;
+#if HWY_TARGET != HWY_SCALAR && !defined(FOVEA_SMALL)
+  // Four vectors at a time fill one of bytes, with fewer instructions and without waiting for each other.
+  const hn::Repartition<int16_t, F32> d16;
+  const hn::Repartition<int8_t, F32> whole;
+  const AllLanes all;
+  const size_t n = hn::Lanes(d);
+  for (; done + 4 * n <= width; done += 4 * n) {
+    const auto v0 = integers(done, all), v1 = integers(done + n, all);
+    const auto v2 = integers(done + 2 * n, all), v3 = integers(done + 3 * n, all);
+    const auto low = hn::OrderedDemote2To(d16, v0, v1), high = hn::OrderedDemote2To(d16, v2, v3);
+    hn::StoreU(hn::OrderedDemote2To(whole, low, high), whole, q + done);
+  }
+#endif
+  ForVectors(d, width - done, [=](size_t i, auto lanes) HWY_ATTR {
+    lanes.Store(hn::DemoteTo(d8, integers(done + i, lanes)), d8, q + done + i);
   });
 }
 
