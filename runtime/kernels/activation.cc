@@ -89,14 +89,14 @@ struct Log {
 template <class Act>
 void Apply(const float* x, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(Act()(d, lanes.Load(d, x + i)), d, y + i); });
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR { return Act()(d, lanes.Load(d, x + i)); });
 }
 
 template <class Act>
 void Gate(const float* a, const float* b, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::Mul(Act()(d, lanes.Load(d, a + i)), lanes.Load(d, b + i)), d, y + i);
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR {
+    return hn::Mul(Act()(d, lanes.Load(d, a + i)), lanes.Load(d, b + i));
   });
 }
 

@@ -56,7 +56,9 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
     const float* row_scores = scores + r * kScoreStride;
     // A NaN is either skipped or ends up in the maximum, regardless of the scores before and after it.
     V max = hn::Set(d, kHidden);
-    for (size_t i = from; i < to; i += kLanes) max = hn::Max(hn::Load(d, row_scores + i), max);
+    ForWholeVectors(
+        d, to - from, [=](size_t i, AllLanes) HWY_ATTR { return hn::Load(d, row_scores + from + i); },
+        [&max](size_t, AllLanes, V score) HWY_ATTR { max = hn::Max(score, max); });
     const float new_max = HWY_MAX(rows[r].max, LargestLane(d, max));
     bases[r] = BaseOf(new_max);
     factors[r] = rows[r].max - bases[r];
@@ -67,11 +69,13 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
     float* row_scores = scores + r * kScoreStride;
     const V base = hn::Set(d, bases[r]);
     V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
-    for (size_t i = from; i < to; i += kLanes) {
-      const V weight = Weight(hn::Sub(hn::Load(d, row_scores + i), base));
-      hn::Store(weight, d, row_scores + i);
-      sum = hn::Add(sum, weight);
-    }
+    ForWholeVectors(
+        d, to - from,
+        [=](size_t i, AllLanes) HWY_ATTR { return Weight(hn::Sub(hn::Load(d, row_scores + from + i), base)); },
+        [=, &sum](size_t i, AllLanes, V weight) HWY_ATTR {
+          hn::Store(weight, d, row_scores + from + i);
+          sum = hn::Add(sum, weight);
+        });
     hn::Store(sum, d, sums + r * kAttentionLanes);
     shrink[r] = factors[r];
   }

@@ -16,36 +16,33 @@ namespace {
 
 void Add(const float* a, const float* b, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::Add(lanes.Load(d, a + i), lanes.Load(d, b + i)), d, y + i);
-  });
+  MapVectors(d, count, y,
+             [=](size_t i, auto lanes) HWY_ATTR { return hn::Add(lanes.Load(d, a + i), lanes.Load(d, b + i)); });
 }
 
 void Multiply(const float* a, const float* b, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::Mul(lanes.Load(d, a + i), lanes.Load(d, b + i)), d, y + i);
-  });
+  MapVectors(d, count, y,
+             [=](size_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.Load(d, a + i), lanes.Load(d, b + i)); });
 }
 
 void Scale(const float* x, float factor, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::Mul(lanes.Load(d, x + i), hn::Set(d, factor)), d, y + i);
-  });
+  MapVectors(d, count, y,
+             [=](size_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.Load(d, x + i), hn::Set(d, factor)); });
 }
 
 void ScaleShift(const float* x, float factor, float shift, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::MulAdd(lanes.Load(d, x + i), hn::Set(d, factor), hn::Set(d, shift)), d, y + i);
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR {
+    return hn::MulAdd(lanes.Load(d, x + i), hn::Set(d, factor), hn::Set(d, shift));
   });
 }
 
 void ScaleAdd(const float* a, float factor, const float* b, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::MulAdd(lanes.Load(d, a + i), hn::Set(d, factor), lanes.Load(d, b + i)), d, y + i);
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR {
+    return hn::MulAdd(lanes.Load(d, a + i), hn::Set(d, factor), lanes.Load(d, b + i));
   });
 }
 
@@ -56,16 +53,15 @@ HWY_INLINE F32Vec AtMost(F32 d, F32Vec x, float limit) {
 
 void Bound(const float* x, float limit, float shift, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR {
     const F32Vec bounded = AtMost(d, hn::Neg(AtMost(d, hn::Neg(lanes.Load(d, x + i)), limit)), limit);
-    lanes.Store(hn::Add(bounded, hn::Set(d, shift)), d, y + i);
+    return hn::Add(bounded, hn::Set(d, shift));
   });
 }
 
 void BoundAbove(const float* x, float limit, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count,
-             [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(AtMost(d, lanes.Load(d, x + i), limit), d, y + i); });
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR { return AtMost(d, lanes.Load(d, x + i), limit); });
 }
 
 void AddRow(const float* x, const float* row, size_t rows, size_t width, float* y) {
@@ -74,9 +70,9 @@ void AddRow(const float* x, const float* row, size_t rows, size_t width, float* 
 
 void AtLeast(const float* x, float bound, size_t count, float* y) {
   const F32 d;
-  ForVectors(d, count, [=](size_t i, auto lanes) HWY_ATTR {
+  MapVectors(d, count, y, [=](size_t i, auto lanes) HWY_ATTR {
     const F32Vec least = hn::Set(d, bound), v = lanes.Load(d, x + i);
-    lanes.Store(hn::IfThenElse(hn::Lt(v, least), least, v), d, y + i);
+    return hn::IfThenElse(hn::Lt(v, least), least, v);
   });
 }
 

@@ -76,13 +76,83 @@ HWY_INLINE hn::TFromD<D> SmallestLane(D d, hn::Vec<D> v) {
 #endif
 }
 
+// How many vectors a loop computes before it uses the first. A core that executes in order (Cortex-A53, A55) would
+// otherwise wait for each operation of one vector; other cores overlap vectors by themselves.
+#if !HWY_ARCH_ARM || HWY_TARGET == HWY_SCALAR || defined(FOVEA_SMALL)
+inline constexpr size_t kInterleaved = 1;
+#elif HWY_ARCH_ARM_A64
+inline constexpr size_t kInterleaved = 4;
+#else
+inline constexpr size_t kInterleaved = 2;  // 16 registers
+#endif
+
+// Whether a range may end within a vector.
+template <class D>
+inline constexpr bool kHasPartial = HWY_MAX_LANES_D(D) > 1;
+
 // Calls body(index, lanes) over [0, count).
 template <class D, class Body>
 HWY_INLINE void ForVectors(D d, size_t count, Body body) {
   const size_t n = hn::Lanes(d);
   size_t i = 0;
   for (; i + n <= count; i += n) body(i, AllLanes());
-  if (i < count) body(i, FirstLanes{count - i});
+  if (kHasPartial<D> && i < count) body(i, FirstLanes{count - i});
+}
+
+// Calls use(index, lanes, compute(index, lanes)) in order over [0, count), after computing kInterleaved vectors:
+// `compute` must not read what `use` of former vectors writes. Stops before what is left of a group, and returns where.
+template <class D, class Compute, class Use>
+HWY_INLINE size_t ForGroups(D d, size_t count, Compute compute, Use use) {
+  const AllLanes all;
+  const size_t n = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + kInterleaved * n <= count; i += kInterleaved * n) {
+    if constexpr (kInterleaved == 4) {
+      const auto v0 = compute(i, all), v1 = compute(i + n, all);
+      const auto v2 = compute(i + 2 * n, all), v3 = compute(i + 3 * n, all);
+      use(i, all, v0);
+      use(i + n, all, v1);
+      use(i + 2 * n, all, v2);
+      use(i + 3 * n, all, v3);
+    } else if constexpr (kInterleaved == 2) {
+      const auto v0 = compute(i, all), v1 = compute(i + n, all);
+      use(i, all, v0);
+      use(i + n, all, v1);
+    } else {
+      use(i, all, compute(i, all));
+    }
+  }
+  return i;
+}
+
+// The same over all of [0, count); ForWholeVectors: a multiple of the vector's size.
+template <class D, class Compute, class Use>
+HWY_INLINE void ForVectors(D d, size_t count, Compute compute, Use use) {
+  const size_t n = hn::Lanes(d);
+  size_t i = ForGroups(d, count, compute, use);
+  if constexpr (kInterleaved == 1) {
+    if (!kHasPartial<D> || i == count) return;
+    const FirstLanes lanes{count - i};
+    use(i, lanes, compute(i, lanes));
+  } else {
+    for (; i < count; i += n) {
+      const FirstLanes lanes{HWY_MIN(n, count - i)};  // one body for whole vectors and a partial one: less code
+      use(i, lanes, compute(i, lanes));
+    }
+  }
+}
+template <class D, class Compute, class Use>
+HWY_INLINE void ForWholeVectors(D d, size_t count, Compute compute, Use use) {
+  size_t i = ForGroups(d, count, compute, use);
+  if constexpr (kInterleaved > 1) {
+    for (; i < count; i += hn::Lanes(d)) use(i, AllLanes(), compute(i, AllLanes()));
+  }
+}
+
+// y[i] = compute(i, lanes) over [0, count); y may be what `compute` reads at the same index.
+template <class D, class Compute>
+HWY_INLINE void MapVectors(D d, size_t count, hn::TFromD<D>* y, Compute compute) {
+  ForVectors(d, count, compute, [=](size_t i, auto lanes, hn::Vec<D> v) HWY_ATTR { lanes.Store(v, d, y + i); });
 }
 
 // Folds [0, count) by acc = step(acc, index, lanes) in four chains (to hide latency), joined at the end. The order
@@ -99,7 +169,34 @@ HWY_INLINE Acc Fold(D d, Acc start, size_t count, Step step, Join join) {
     a3 = step(a3, i + 3 * n, AllLanes());
   }
   for (; i + n <= count; i += n) a0 = step(a0, i, AllLanes());
-  if (i < count) a1 = step(a1, i, FirstLanes{count - i});
+  if (kHasPartial<D> && i < count) a1 = step(a1, i, FirstLanes{count - i});
+  return join(join(a0, a1), join(a2, a3));
+}
+
+// The same with acc = step(acc, index, lanes, compute(index, lanes)) as in ForGroups.
+template <class D, class Acc, class Compute, class Step, class Join>
+HWY_INLINE Acc Fold(D d, Acc start, size_t count, Compute compute, Step step, Join join) {
+  if constexpr (kInterleaved == 1) {
+    const auto both = [=](Acc acc, size_t i, auto lanes) HWY_ATTR { return step(acc, i, lanes, compute(i, lanes)); };
+    return Fold(d, start, count, both, join);
+  }
+  const AllLanes all;
+  const size_t n = hn::Lanes(d);
+  Acc a0 = start, a1 = start, a2 = start, a3 = start;
+  size_t i = 0;
+  for (; i + 4 * n <= count; i += 4 * n) {
+    const auto v0 = compute(i, all), v1 = compute(i + n, all);
+    const auto v2 = compute(i + 2 * n, all), v3 = compute(i + 3 * n, all);
+    a0 = step(a0, i, all, v0);
+    a1 = step(a1, i + n, all, v1);
+    a2 = step(a2, i + 2 * n, all, v2);
+    a3 = step(a3, i + 3 * n, all, v3);
+  }
+  for (; i + n <= count; i += n) a0 = step(a0, i, all, compute(i, all));
+  if (i < count) {
+    const FirstLanes lanes{count - i};
+    a1 = step(a1, i, lanes, compute(i, lanes));
+  }
   return join(join(a0, a1), join(a2, a3));
 }
 
@@ -107,6 +204,11 @@ template <class Step>
 HWY_INLINE float FoldSum(F32 d, size_t count, Step step) {
   const auto add = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Add(a, b); };
   return hn::ReduceSum(d, Fold(d, hn::Zero(d), count, step, add));
+}
+template <class Compute, class Step>
+HWY_INLINE float FoldSum(F32 d, size_t count, Compute compute, Step step) {
+  const auto add = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Add(a, b); };
+  return hn::ReduceSum(d, Fold(d, hn::Zero(d), count, compute, step, add));
 }
 
 }  // namespace HWY_NAMESPACE

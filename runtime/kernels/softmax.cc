@@ -35,14 +35,14 @@ void Softmax(const float* x, size_t rows, size_t width, float* y) {
   const F32 d;
   for (size_t r = 0; r < rows; ++r, x += width, y += width) {
     const F32Vec highest = hn::Set(d, Highest(x, width));
-    const float sum = FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
-      const F32Vec e = FastExp(d, hn::Sub(lanes.Load(d, x + i), highest));
-      lanes.Store(e, d, y + i);
-      return hn::Add(acc, lanes.Or(d, hn::Zero(d), e));
-    });
+    const float sum = FoldSum(
+        d, width, [=](size_t i, auto lanes) HWY_ATTR { return FastExp(d, hn::Sub(lanes.Load(d, x + i), highest)); },
+        [=](F32Vec acc, size_t i, auto lanes, F32Vec e) HWY_ATTR {
+          lanes.Store(e, d, y + i);
+          return hn::Add(acc, lanes.Or(d, hn::Zero(d), e));
+        });
     const F32Vec scale = hn::Set(d, sum == 0.0f ? 0.0f : 1.0f / sum);
-    ForVectors(d, width,
-               [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(hn::Mul(lanes.Load(d, y + i), scale), d, y + i); });
+    MapVectors(d, width, y, [=](size_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.Load(d, y + i), scale); });
   }
 }
 
@@ -54,9 +54,8 @@ void LogSoftmax(const float* x, size_t rows, size_t width, float* y) {
       return hn::Add(acc, lanes.Or(d, hn::Zero(d), FastExp(d, hn::Sub(lanes.Load(d, x + i), highest))));
     });
     const F32Vec log_sum = FastLog(d, hn::Set(d, sum == 0.0f ? 1.0f : sum));
-    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
-      lanes.Store(hn::Sub(hn::Sub(lanes.Load(d, x + i), highest), log_sum), d, y + i);
-    });
+    MapVectors(d, width, y,
+               [=](size_t i, auto lanes) HWY_ATTR { return hn::Sub(hn::Sub(lanes.Load(d, x + i), highest), log_sum); });
   }
 }
 
