@@ -21,11 +21,13 @@ template <class Step>
 HWY_INLINE float FoldJoined(const float* x, const float* residual, size_t width, float* out, Step step) {
   const F32 d;
   if (residual != nullptr) {
-    return FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
-      const F32Vec s = hn::Add(lanes.Load(d, x + i), lanes.Load(d, residual + i));
-      lanes.Store(s, d, out + i);
-      return step(acc, s);
-    });
+    return FoldSum(
+        d, width,
+        [=](size_t i, auto lanes) HWY_ATTR { return hn::Add(lanes.Load(d, x + i), lanes.Load(d, residual + i)); },
+        [=](F32Vec acc, size_t i, auto lanes, F32Vec s) HWY_ATTR {
+          lanes.Store(s, d, out + i);
+          return step(acc, s);
+        });
   }
   return FoldSum(d, width, [=](F32Vec acc, size_t i, auto lanes) HWY_ATTR {
     const F32Vec s = lanes.Load(d, x + i);
@@ -49,11 +51,11 @@ void LayerNorm(const float* x, const float* residual, const float* weight, const
       return hn::MulAdd(t, t, acc);
     });
     const F32Vec scale = hn::Set(d, 1.0f / sqrtf(squares * inverse_width + epsilon));
-    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    MapVectors(d, width, y, [=](size_t i, auto lanes) HWY_ATTR {
       F32Vec t = hn::Mul(hn::Sub(lanes.Load(d, s + i), mean), scale);
       if (weight != nullptr) t = hn::Mul(t, lanes.Load(d, weight + i));
       if (bias != nullptr) t = hn::Add(t, lanes.Load(d, bias + i));
-      lanes.Store(t, d, y + i);
+      return t;
     });
     if (residual != nullptr) residual += width;
     if (sum != nullptr) sum += width;
@@ -71,10 +73,10 @@ void RmsNorm(const float* x, const float* residual, const float* weight, float w
     const float squares = FoldJoined(x, residual, width, const_cast<float*>(s),
                                      [](F32Vec acc, F32Vec v) HWY_ATTR { return hn::MulAdd(v, v, acc); });
     const F32Vec scale = hn::Set(d, 1.0f / sqrtf(squares * inverse_width + epsilon));
-    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
+    MapVectors(d, width, y, [=](size_t i, auto lanes) HWY_ATTR {
       F32Vec t = hn::Mul(lanes.Load(d, s + i), scale);
       if (weight != nullptr) t = hn::Mul(t, hn::Add(lanes.Load(d, weight + i), offset));
-      lanes.Store(t, d, y + i);
+      return t;
     });
     if (residual != nullptr) residual += width;
     if (sum != nullptr) sum += width;
@@ -91,8 +93,7 @@ void L2Normalize(const float* x, NormClamp clamp, float epsilon, size_t rows, si
     const float length =
         clamp == NormClamp::kLength ? HWY_MAX(sqrtf(squares), epsilon) : sqrtf(HWY_MAX(squares, epsilon));
     const F32Vec scale = hn::Set(d, 1.0f / length);
-    ForVectors(d, width,
-               [=](size_t i, auto lanes) HWY_ATTR { lanes.Store(hn::Mul(lanes.Load(d, x + i), scale), d, y + i); });
+    MapVectors(d, width, y, [=](size_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.Load(d, x + i), scale); });
   }
 }
 
