@@ -42,10 +42,11 @@ struct XnnpackOperator {
   fovea_xnnpack_provider provider;
   xnn_operator_t op;
   DType type;
+  GemmPacking packing;
   size_t least_rows;
-  // Our kernels, used instead of XNNPACK's; or null. If one of them is set, both give the same bits.
-  void (*one_row)(const GemmTile&);
-  void (*more_rows)(const GemmTile&);
+  // Our kernel, used instead of XNNPACK's for this many rows; or null. Both give the same bits if both are used.
+  void (*own)(const GemmTile&);
+  size_t own_from, own_to;
   const ActivationKernels* activations;
   const void* packed;  // the current layer's
   void (*activation)(const float*, size_t, float*);
@@ -188,6 +189,17 @@ size_t LeastRows(DType type) {
 
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 
+void ChooseOwn(DType type, const GemmKernels& kernels, XnnpackOperator* op) {
+  if (op->packing == GemmPacking::kOther) return;
+  op->own = type == DType::kF32 ? kernels.packed_f32 : type == DType::kI8 ? kernels.packed_i8 : kernels.packed_i4;
+  op->own_from = 1;
+  op->own_to = SIZE_MAX;
+  // XNNPACK's kernel is as fast for one row of f32, and for one of int8 with matrix products.
+  if (type == DType::kF32 || (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm)) op->own_from = 2;
+  // With dot products it has one in assembly for four.
+  if (type == DType::kI8 && op->packing == GemmPacking::kNeonDot) op->own_to = 3;
+}
+
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
   if (!Supports(shape))
     return reporter.Fail(FOVEA_E_UNSUPPORTED, "no GEMM kernel supports this type or width of weights");
@@ -197,12 +209,8 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
                   sizeof(op->object)};
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
-  if (XnnpackPacksForAvx2(shape)) {
-    const GemmKernels& gemm = kernels.gemm;
-    if (shape.type == DType::kF32) op->more_rows = gemm.packed_f32;  // no faster for one row
-    if (shape.type == DType::kI8) op->one_row = op->more_rows = gemm.packed_i8;
-    if (shape.type == DType::kI4) op->one_row = op->more_rows = gemm.packed_i4;
-  }
+  op->packing = XnnpackPacking(shape);
+  ChooseOwn(shape.type, kernels.gemm, op);
   op->activations = &kernels.activation;
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->op);
   if (status == xnn_status_success) return kOk;
@@ -210,10 +218,12 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
 }
 
 // Bytes per column in our kernels' layout.
-size_t OwnColumnBytes(const GemmShape& shape) {
+size_t OwnColumnBytes(const GemmShape& shape, GemmPacking packing) {
   const size_t k = shape.k;
   if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
-  if (shape.type == DType::kI8) return RoundUp(shape.k, 8) + sizeof(int32_t) + 2 * sizeof(float);
+  if (shape.type == DType::kI8) {
+    return RoundUp(shape.k, packing == GemmPacking::kNeonDot ? 4 : 8) + sizeof(int32_t) + 2 * sizeof(float);
+  }
   return k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
 }
 
@@ -225,7 +235,7 @@ size_t TileColumns(const GemmShape& shape, uint32_t columns) {
 }
 
 // Runs one of our kernels in tiles of columns, whose results are still in cache for the activation.
-void RunOwn(void (*own)(const GemmTile&), XnnpackOperator* op, const GemmWeights& weights, const GemmInput& input) {
+void RunOwn(XnnpackOperator* op, const GemmWeights& weights, const GemmInput& input) {
   const pthreadpool& pool = op->pool;
   GemmTile tile = {};
   tile.rows = input.rows;
@@ -233,12 +243,13 @@ void RunOwn(void (*own)(const GemmTile&), XnnpackOperator* op, const GemmWeights
   tile.x = GemmTakesQuantized(weights.shape.type) ? static_cast<const void*>(input.quantized) : input.x;
   tile.params = input.params;
   tile.y_stride = op->n;
-  const size_t column_bytes = OwnColumnBytes(weights.shape);
+  tile.packing = op->packing;
+  const size_t column_bytes = OwnColumnBytes(weights.shape, op->packing);
   for (size_t c = pool.column_begin; c < pool.column_end; c += kGemmTileColumns) {
     tile.columns = std::min(kGemmTileColumns, pool.column_end - c);
     tile.weights = static_cast<const uint8_t*>(op->packed) + c * column_bytes;
     tile.y = op->y + c;
-    own(tile);
+    op->own(tile);
     if (pool.finished != nullptr) pool.finished(&op->pool, 0, c, input.rows, tile.columns);
   }
 }
@@ -253,8 +264,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->n = shape.n;
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
   op->pool = {input.rows, output.begin, output.end, 0, output.activation == Activation::kNone ? nullptr : ActivateTile};
-  if (const auto own = input.rows == 1 ? op->one_row : op->more_rows; own != nullptr) {
-    RunOwn(own, op, weights, input);
+  if (op->own != nullptr && input.rows >= op->own_from && input.rows <= op->own_to) {
+    RunOwn(op, weights, input);
     return kOk;
   }
   op->pool.tile_columns = TileColumns(shape, output.end - output.begin);

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "runtime/gemm/xnnpack_cpuinfo/cpuinfo.h"
-#include "runtime/kernels/gemm.h"
 
 namespace fovea {
 namespace {
@@ -82,24 +81,36 @@ xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* p
   return Create({shape, nullptr, ones, nullptr}, shape.type == DType::kI4 ? 1 : shape.n, provider, op);
 }
 
-bool XnnpackPacksForAvx2(const GemmShape& shape) {
-#if defined(__x86_64__) || defined(__i386__)
-  const auto has_blocks = [](const xnn_gemm_config* config, size_t columns, size_t log2_depth) {
-    return config != nullptr && config->nr == columns && config->log2_kr == log2_depth && config->log2_sr == 0;
+GemmPacking XnnpackPacking(const GemmShape& shape) {
+  const auto has_blocks = [](const xnn_gemm_config* config, size_t columns, size_t log2_depth, size_t log2_turns) {
+    return config != nullptr && config->nr == columns && config->log2_kr == log2_depth && config->log2_sr == log2_turns;
   };
+#if defined(__x86_64__) || defined(__i386__)
   switch (shape.type) {
     case DType::kF32:  // fewer columns use other kernels
-      return shape.n >= 16 && has_blocks(xnn_init_f32_gemm_config(), 16, 0);
+      return shape.n >= 16 && has_blocks(xnn_init_f32_gemm_config(), 16, 0, 0) ? GemmPacking::kAvx2
+                                                                               : GemmPacking::kOther;
     case DType::kI8:  // AVX-VNNI has this layout as well and multiplies four bytes at a time
-      return !cpuinfo_has_x86_avxvnni() && has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 8, 3);
+      return !cpuinfo_has_x86_avxvnni() && has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 8, 3, 0)
+                 ? GemmPacking::kAvx2
+                 : GemmPacking::kOther;
     case DType::kI4:
-      return has_blocks(xnn_init_qd8_f32_qb4w_gemm_config(), 8, 3);
+      return has_blocks(xnn_init_qd8_f32_qb4w_gemm_config(), 8, 3, 0) ? GemmPacking::kAvx2 : GemmPacking::kOther;
     default:
-      return false;
+      return GemmPacking::kOther;
   }
+#elif defined(__aarch64__)
+  if (!GemmTakesQuantized(shape.type)) return GemmPacking::kOther;
+  const bool eight = shape.type == DType::kI8;
+  const xnn_gemm_config* config = eight ? xnn_init_qd8_f32_qc8w_gemm_config() : xnn_init_qd8_f32_qb4w_gemm_config();
+  // XNNPACK chooses these by the processor's instructions.
+  if (has_blocks(config, 16, 3, 0)) return GemmPacking::kNeonI8mm;
+  if (has_blocks(config, 16, 2, 0)) return GemmPacking::kNeonDot;
+  if (eight ? has_blocks(config, 8, 1, 2) : has_blocks(config, 16, 0, 0)) return GemmPacking::kNeon;
+  return GemmPacking::kOther;
 #else
-  (void)shape;
-  return false;
+  (void)shape, (void)has_blocks;
+  return GemmPacking::kOther;
 #endif
 }
 

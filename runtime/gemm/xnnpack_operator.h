@@ -8,6 +8,7 @@
 
 #include "runtime/gemm/gemm.h"
 #include "runtime/gemm/xnnpack_provider.h"
+#include "runtime/kernels/gemm.h"
 
 namespace fovea {
 
@@ -28,8 +29,8 @@ xnn_status PackWithXnnpack(const GemmWeights& weights, void* packed, size_t size
 // and k, and writes rows n apart; the pool decides which columns it computes.
 xnn_status MakeXnnpackOperator(const GemmShape& shape, fovea_xnnpack_provider* provider, xnn_operator_t* op);
 
-// Whether XNNPACK packs these weights as for AVX2, the layout that runtime/kernels/gemm_packed*-inl.h read.
-bool XnnpackPacksForAvx2(const GemmShape& shape);
+// The layout in which XNNPACK packs these weights on this machine; kOther: one that no kernel of ours reads.
+GemmPacking XnnpackPacking(const GemmShape& shape);
 
 // Points the operator at its next input and runs it. `rows` only selects the kernel for one row or for several.
 xnn_status RunXnnpackOperator(xnn_operator_t op, DType type, size_t rows, const GemmInput& input, float* y,

@@ -11,6 +11,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "runtime/kernels/gemm-inl.h"
+#include "runtime/kernels/gemm_arm.h"
 #include "runtime/kernels/gemm_packed_f32-inl.h"
 #include "runtime/kernels/gemm_packed_i4-inl.h"
 #include "runtime/kernels/gemm_packed_i8-inl.h"
@@ -362,11 +363,15 @@ using GemmFunction = void (*)(const GemmTile&);
 #if FOVEA_GEMM_PACKED
 constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmPackedF32 : nullptr;
 constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmPackedI8 : nullptr;
+#elif FOVEA_GEMM_PACKED_ARM
+constexpr GemmFunction kPackedF32 = nullptr, kPackedI8 = kWeightsI8 ? GemmArmI8 : nullptr;
 #else
 constexpr GemmFunction kPackedF32 = nullptr, kPackedI8 = nullptr;
 #endif
 #if FOVEA_GEMM_PACKED_I4
 constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmPackedI4 : nullptr;
+#elif FOVEA_GEMM_PACKED_ARM
+constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmArmI4 : nullptr;
 #else
 constexpr GemmFunction kPackedI4 = nullptr;
 #endif

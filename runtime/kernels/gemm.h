@@ -15,6 +15,9 @@ inline constexpr size_t kGemmTileSlack = 64;
 // The largest k for which integer sums stay within 32 bits.
 inline constexpr size_t kGemmIntegerDepth = 65536;
 
+// How XNNPACK packs int8 and int4 weights, by the instructions it packs them for.
+enum class GemmPacking : uint8_t { kOther, kAvx2, kNeon, kNeonDot, kNeonI8mm };
+
 struct GemmTile {
   size_t rows;
   size_t columns;             // output columns, at most kGemmTileColumns
@@ -26,6 +29,7 @@ struct GemmTile {
   const float* bias;          // [columns], or null
   float* y;                   // [rows, columns], rows y_stride apart
   size_t y_stride;
+  GemmPacking packing;  // if the weights are packed
 };
 
 // One function per type of weights. The bits of a row of y depend on that row of x alone.

@@ -57,7 +57,8 @@ C_HEADERS = {"stddef.h", "stdint.h"}
 CPP_HEADERS = {"cstddef", "cstdint", "new", "span", "string_view", "type_traits", "utility"}
 
 # Compiler headers for instructions that Highway does not cover.
-PROCESSOR_HEADERS = {"runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.h"}}
+PROCESSOR_HEADERS = {"runtime/kernels/dot_arm-inl.h": {"arm_neon.h"},
+                     "runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.h"}}
 
 MAX_LINES = 600
 CODE = {".h", ".hpp", ".cc", ".c", ".inc", ".py", ".sh", ".cmake"}

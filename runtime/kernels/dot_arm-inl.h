@@ -1,0 +1,51 @@
+// Products of bytes in one instruction of 64-bit Arm, in code that is compiled for every Arm and chosen at run time.
+//
+// The instructions are written as encodings, into which the assembler puts the numbers of registers. By name, gcc's
+// assembler accepts them only with -march, which holds for a whole file; a function with a target attribute cannot
+// inline functions compiled for features that it lacks (-march=armv8-a+crypto); and clang declares the intrinsics only
+// with -march before version 16.
+#ifndef FOVEA_RUNTIME_KERNELS_DOT_ARM_INL_H_
+#define FOVEA_RUNTIME_KERNELS_DOT_ARM_INL_H_
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+#include "hwy/base.h"
+
+namespace fovea {
+namespace arm {
+
+// Defines .Lfovea_v0 as 0 and so on: an operand is printed as the name of its register.
+#define FOVEA_REGISTER_NUMBERS                                                                       \
+  ".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t" \
+  ".equ .Lfovea_v\\n,\\n\n\t"                                                                        \
+  ".endr\n\t"
+
+// Adds a product of b and c to `sum`: vector register numbers at bits 0, 5 and 16 of the instruction. `volatile` keeps
+// products in the order of the source: in gcc's order, six rows of sums would not stay in registers.
+template <uint32_t kInstruction>
+HWY_INLINE int32x4_t AddProduct(int32x4_t sum, int8x16_t b, int8x16_t c) {
+  __asm__ volatile(FOVEA_REGISTER_NUMBERS ".inst %c3 | .Lfovea_%0 | .Lfovea_%1 << 5 | .Lfovea_%2 << 16"
+                   : "+w"(sum)
+                   : "w"(b), "w"(c), "i"(kInstruction));
+  return sum;
+}
+
+// SDOT: adds to each lane of `sum` the products of four bytes of b with the four bytes in lane kLane of c.
+template <uint32_t kLane>
+HWY_INLINE int32x4_t DotWithLane(int32x4_t sum, int8x16_t b, int8x16_t c) {
+  return AddProduct<0x4f80e000u | (kLane & 1) << 21 | (kLane >> 1) << 11>(sum, b, c);
+}
+
+// SMMLA: adds the 2 x 2 products of two rows in b with two rows in c, eight bytes each.
+HWY_INLINE int32x4_t MultiplyRows(int32x4_t sum, int8x16_t b, int8x16_t c) {
+  return AddProduct<0x4e80a400u>(sum, b, c);
+}
+
+#undef FOVEA_REGISTER_NUMBERS
+
+}  // namespace arm
+}  // namespace fovea
+#endif  // __aarch64__
+
+#endif  // FOVEA_RUNTIME_KERNELS_DOT_ARM_INL_H_

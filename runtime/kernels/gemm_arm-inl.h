@@ -1,0 +1,108 @@
+// Shared by the kernels for packed weights on 64-bit Arm: loops over blocks, and the store of a part of a block.
+#ifndef FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
+#define FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <type_traits>
+
+#include "runtime/kernels/dot_arm-inl.h"
+#include "runtime/kernels/gemm_arm.h"
+
+#if FOVEA_GEMM_PACKED_ARM
+
+namespace fovea {
+namespace arm {
+
+template <size_t kValue>
+using Constant = std::integral_constant<size_t, kValue>;
+
+// Columns of the widest block.
+constexpr size_t kMostColumns = 16;
+
+// A block of columns: its packed weights, and rows of results, `stride` floats apart.
+struct Block {
+  const uint8_t* weights;
+  float* y;
+  size_t stride;
+};
+
+// Calls multiply(height, row, block) with heights that cover the tile's rows: the first as often as possible, then the
+// rest. The block is `width` columns at column c; where y has fewer, the results go through a buffer.
+template <size_t kMost, size_t... kLess, class Multiply>
+HWY_INLINE void ForRows(const GemmTile& tile, const uint8_t* weights, size_t c, size_t width,
+                        const Multiply& multiply) {
+  const size_t count = HWY_MIN(width, tile.columns - c);
+  size_t row = 0;
+  const auto cover = [&](auto height) {
+    for (; row + height() <= tile.rows; row += height()) {
+      float* y = tile.y + row * tile.y_stride + c;
+      float whole[height() * kMostColumns];
+      const bool direct = count == width;
+      multiply(height, row, Block{weights, direct ? y : whole, direct ? tile.y_stride : kMostColumns});
+      if (direct) continue;
+      for (size_t r = 0; r < height(); ++r) memcpy(y + r * tile.y_stride, whole + r * kMostColumns, count * sizeof(*y));
+    }
+  };
+  cover(Constant<kMost>());
+  (cover(Constant<kLess>()), ...);
+}
+
+HWY_INLINE int8x16_t LoadBytes(const void* p) { return vld1q_s8(static_cast<const int8_t*>(p)); }
+HWY_INLINE int32x4_t LoadInts(const void* p) { return vld1q_s32(static_cast<const int32_t*>(p)); }
+HWY_INLINE float32x4_t LoadFloats(const void* p) { return vld1q_f32(static_cast<const float*>(p)); }
+
+// 32 bytes at p + kOffset in one instruction, which gcc forms for few of the vectors that intrinsics load.
+template <int kOffset>
+HWY_INLINE void LoadPair(const uint8_t* p, int8x16_t& low, int8x16_t& high) {
+  __asm__("ldp %q0, %q1, [%2, #%c3]"
+          : "=&w"(low), "=w"(high)
+          : "r"(p), "i"(kOffset), "m"(*reinterpret_cast<const uint8_t(*)[kOffset + 32]>(p)));
+}
+
+// Keeps the compiler from moving the computation of v before or after that of others: it would take more registers than
+// there are.
+template <class Vector>
+HWY_INLINE void InOrder(Vector& v) {
+  __asm__ volatile("" : "+w"(v));
+}
+
+// Eight bytes, twice.
+HWY_INLINE int8x16_t LoadTwice(const int8_t* p) {
+  return vreinterpretq_s8_s64(vld1q_dup_s64(reinterpret_cast<const int64_t*>(p)));
+}
+
+// Pairs of kRows rows, `stride` bytes apart, for MultiplyRows. The last of an odd number is paired with itself.
+template <size_t kRows>
+class RowPairs {
+ public:
+  RowPairs(const int8_t* x, size_t stride) : x_(x), stride_(stride) {
+    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) second_[p] = x + (2 * p + 1) * stride;
+  }
+  // The next eight elements of each. gcc would load both rows of a pair and then combine them.
+  HWY_INLINE void Load(int8x16_t (&eight)[(kRows + 1) / 2]) {
+    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) {
+      int8x16_t v = vcombine_s8(vld1_s8(x_ + 2 * p * stride_), vdup_n_s8(0));
+      __asm__("ld1 {%0.d}[1], [%1], #8"
+              : "+w"(v), "+r"(second_[p])
+              : "m"(*reinterpret_cast<const int8_t(*)[8]>(second_[p])));
+      eight[p] = v;
+    }
+    if constexpr (kRows % 2 == 1) eight[kRows / 2] = LoadTwice(x_ + (kRows - 1) * stride_);
+    x_ += 8;
+  }
+
+ private:
+  const int8_t* x_;
+  size_t stride_;
+  const int8_t* second_[(kRows + 1) / 2];
+};
+
+}  // namespace arm
+}  // namespace fovea
+
+#endif  // FOVEA_GEMM_PACKED_ARM
+
+#endif  // FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
