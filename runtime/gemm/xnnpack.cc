@@ -44,9 +44,9 @@ struct XnnpackOperator {
   DType type;
   GemmPacking packing;
   size_t least_rows;
-  // Our kernel, used instead of XNNPACK's for this many rows; or null. Both give the same bits if both are used.
+  // Our kernel, used instead of XNNPACK's from this number of rows on; or null. If both are used, their bits are equal.
   void (*own)(const GemmTile&);
-  size_t own_from, own_to;
+  size_t own_from;
   const ActivationKernels* activations;
   const void* packed;  // the current layer's
   void (*activation)(const float*, size_t, float*);
@@ -192,12 +192,8 @@ uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 void ChooseOwn(DType type, const GemmKernels& kernels, XnnpackOperator* op) {
   if (op->packing == GemmPacking::kOther) return;
   op->own = type == DType::kF32 ? kernels.packed_f32 : type == DType::kI8 ? kernels.packed_i8 : kernels.packed_i4;
-  op->own_from = 1;
-  op->own_to = SIZE_MAX;
   // XNNPACK's kernel is as fast for one row of f32, and for one of int8 with matrix products.
-  if (type == DType::kF32 || (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm)) op->own_from = 2;
-  // With dot products it has one in assembly for four.
-  if (type == DType::kI8 && op->packing == GemmPacking::kNeonDot) op->own_to = 3;
+  op->own_from = type == DType::kF32 || (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) ? 2 : 1;
 }
 
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {
@@ -264,7 +260,7 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
   op->n = shape.n;
   op->activation = op->activations->apply[static_cast<uint32_t>(output.activation)];
   op->pool = {input.rows, output.begin, output.end, 0, output.activation == Activation::kNone ? nullptr : ActivateTile};
-  if (op->own != nullptr && input.rows >= op->own_from && input.rows <= op->own_to) {
+  if (op->own != nullptr && input.rows >= op->own_from) {
     RunOwn(op, weights, input);
     return kOk;
   }

@@ -54,15 +54,16 @@ HWY_INLINE int8x16_t LoadBytes(const void* p) { return vld1q_s8(static_cast<cons
 HWY_INLINE int32x4_t LoadInts(const void* p) { return vld1q_s32(static_cast<const int32_t*>(p)); }
 HWY_INLINE float32x4_t LoadFloats(const void* p) { return vld1q_f32(static_cast<const float*>(p)); }
 
-// 32 bytes at p + kOffset in one instruction, which gcc forms for few of the vectors that intrinsics load.
+// 32 bytes at p + kOffset in one instruction, which gcc forms for few of the vectors that intrinsics load; not earlier
+// than in the source, which would take more registers than there are.
 template <int kOffset>
 HWY_INLINE void LoadPair(const uint8_t* p, int8x16_t& low, int8x16_t& high) {
-  __asm__("ldp %q0, %q1, [%2, #%c3]"
-          : "=&w"(low), "=w"(high)
-          : "r"(p), "i"(kOffset), "m"(*reinterpret_cast<const uint8_t(*)[kOffset + 32]>(p)));
+  __asm__ volatile("ldp %q0, %q1, [%2, #%c3]"
+                   : "=&w"(low), "=w"(high)
+                   : "r"(p), "i"(kOffset), "m"(*reinterpret_cast<const uint8_t(*)[kOffset + 32]>(p)));
 }
 
-// Keeps the compiler from moving the computation of v before or after that of others: it would take more registers than
+// Keeps the compiler from reordering the computation of v with the next vector's, which would take more registers than
 // there are.
 template <class Vector>
 HWY_INLINE void InOrder(Vector& v) {

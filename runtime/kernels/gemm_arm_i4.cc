@@ -20,7 +20,7 @@ constexpr size_t kWeightBytes = kColumns * kDepth / 2, kStepBytes = kWeightBytes
 HWY_INLINE int8x16_t LowHalves(int8x16_t bytes) { return vshlq_n_s8(bytes, 4); }
 HWY_INLINE int8x16_t HighHalves(int8x16_t bytes) { return vandq_s8(bytes, vdupq_n_s8(-16)); }
 
-// The scales of columns 8 i to 8 i + 7, given those of a step.
+// The scales of columns 8 i to 8 i + 7, given the scales of a step.
 HWY_INLINE void LoadScales(const uint8_t* scales, size_t i, float32x4_t& low, float32x4_t& high) {
   const uint16x8_t halves = vld1q_u16(reinterpret_cast<const uint16_t*>(scales) + 8 * i);
   low = vreinterpretq_f32_u32(vshll_n_u16(vget_low_u16(halves), 16));
@@ -182,11 +182,43 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   }
 }
 
+// One row, multiplied twice; half of each vector of sums is used.
+HWY_INLINE void MultiplyRow(const GemmTile& tile, size_t row, const Block& block) {
+  const size_t k = tile.k;
+  const QuantParams& params = tile.params[row];
+  float32x4_t sums[4];
+  HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) {
+    sums[j] = vmulq_n_f32(LoadFloats(block.weights + 16 * j), ZeroPoint(params));
+  }
+  const uint8_t* w = block.weights + kColumns * sizeof(float);
+  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
+  for (const int8_t* const end = x + k; x != end; x += kDepth, w += kStepBytes) {
+    int32x4_t exact[1][8];
+    HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) exact[0][j] = vdupq_n_s32(0);
+    HWY_UNROLL(2) for (size_t half = 0; half < 2; ++half) {
+      AddHalves<false>(w + 128 * half, {LoadTwice(x + 16 * half)}, exact);
+      AddHalves<true>(w + 128 * half, {LoadTwice(x + 16 * half + 8)}, exact);
+    }
+    HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) {
+      float32x4_t scales[2];
+      LoadScales(w + kWeightBytes, j / 2, scales[0], scales[1]);
+      HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+        const int64x2_t low = vreinterpretq_s64_s32(exact[0][2 * (j + i)]);
+        const int64x2_t high = vreinterpretq_s64_s32(exact[0][2 * (j + i) + 1]);
+        const int32x4_t four = vreinterpretq_s32_s64(vzip1q_s64(low, high));
+        sums[j + i] = vfmaq_f32(sums[j + i], vcvtq_f32_s32(four), scales[i]);
+      }
+    }
+  }
+  HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) Finish(sums[j], params.scale, w + 16 * j, block.y + 4 * j);
+}
+
 void GemmMatrix(const GemmTile& tile) {
   ForBlocks<6, 4, 3, 2, 1>(tile, [&](auto height, size_t row, const Block& block) {
-    constexpr size_t kVectors = height() > 2 ? 4 : 8;
+    constexpr size_t kRows = height(), kVectors = kRows > 2 ? 4 : 8;
+    if constexpr (kRows == 1) return MultiplyRow(tile, row, block);
     for (size_t first = 0; first < kColumns; first += 2 * kVectors) {
-      MultiplyMatrix<height(), kVectors>(tile, row, block, first);
+      MultiplyMatrix<kRows, kVectors>(tile, row, block, first);
     }
   });
 }
@@ -199,7 +231,7 @@ constexpr int16_t kBegin = -128;
 // Few rows: elements of x are repeated in all lanes and multiplied as bytes (SMLAL).
 template <size_t kRows>
 struct ByBytes {
-  static constexpr size_t kHalves = 2;  // of eight columns
+  static constexpr size_t kHalves = 2;  // eight columns each
 
   // 32 of k.
   static HWY_INLINE void Add(const uint8_t* w, const int8_t* from, size_t k, int16x8_t (&sums)[2][kRows]) {

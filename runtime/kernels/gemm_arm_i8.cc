@@ -29,11 +29,14 @@ HWY_INLINE void Finish(const QuantParams* params, const uint8_t* last, size_t j,
 
 template <uint32_t kLane, size_t kRows>
 HWY_INLINE void AddFour(const uint8_t* w, const int8x16_t (&x)[kRows], int32x4_t (&sums)[4][kRows]) {
-  int8x16_t four[4];
-  LoadPair<64 * kLane>(w, four[0], four[1]);
-  LoadPair<64 * kLane + 32>(w, four[2], four[3]);
-  HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) {
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j][r] = DotWithLane<kLane>(sums[j][r], four[j], x[r]);
+  int8x16_t two[2];
+  LoadPair<64 * kLane>(w, two[0], two[1]);
+  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j][r] = DotWithLane<kLane>(sums[j][r], two[j], x[r]);
+  }
+  LoadPair<64 * kLane + 32>(w, two[0], two[1]);
+  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j + 2][r] = DotWithLane<kLane>(sums[j + 2][r], two[j], x[r]);
   }
 }
 
@@ -70,8 +73,9 @@ void GemmDot(const GemmTile& tile) {
   const size_t block_bytes = 16 * ((tile.k + 3) / 4 * 4 + 12);
   const auto* weights = static_cast<const uint8_t*>(tile.weights);
   for (size_t c = 0; c < tile.columns; c += 16, weights += block_bytes) {
-    ForRows<3, 2, 1>(tile, weights, c, 16,
-                     [&](auto height, size_t row, const Block& block) { MultiplyDot<height()>(tile, row, block); });
+    ForRows<6, 4, 3, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
+      MultiplyDot<height()>(tile, row, block);
+    });
   }
 }
 
