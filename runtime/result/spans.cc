@@ -1,11 +1,10 @@
 #include "runtime/result/spans.h"
 
 #include "runtime/model/find.h"
+#include "runtime/result/space.h"
 
 namespace fovea {
 namespace {
-
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Whether one of the labels is `prefix`, a hyphen and `name`.
 bool HasLabel(const Blob& blob, char prefix, const char* name) {
@@ -80,9 +79,10 @@ class Merger {
       return prefix.size != 0 && piece.size > prefix.size && memcmp(piece.data, prefix.data, prefix.size) == 0;
     }
     const uint32_t begin = t_.tokens.ranges[2 * token], end = t_.tokens.ranges[2 * token + 1];
-    return begin > 0 && !IsSpace(t_.text[begin - 1]) && (begin == end || !IsSpace(t_.text[begin]));
+    return begin > 0 && !IsSpaceAt(begin - 1) && (begin == end || !IsSpaceAt(begin));
   }
 
+  bool IsSpaceAt(uint32_t at) const { return IsSpace(static_cast<uint8_t>(t_.text[at])); }
   double ScoreAt(uint64_t token, uint32_t label) const { return double{t_.scores[token * t_.labels + label]}; }
 
   Said BestOf(uint64_t token) const {
@@ -139,7 +139,7 @@ uint64_t MergeTags(const Tagged& tagged, uint32_t aggregation, fovea_span* spans
     if (tag.IsNone()) continue;
     if (!goes_on) {
       parts = 0, mean = 0;
-      while (said.begin < said.end && IsSpace(tagged.text[said.begin])) ++said.begin;
+      while (said.begin < said.end && IsSpace(static_cast<uint8_t>(tagged.text[said.begin]))) ++said.begin;
       if (count++ < capacity) spans[count - 1] = {said.begin, said.end, said.label, 0, tag.name};
     }
     mean += (said.score - mean) / static_cast<double>(++parts);

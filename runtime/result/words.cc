@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "runtime/result/space.h"
+
 namespace fovea {
 namespace {
-
-bool IsSpace(uint8_t byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
 bool IsWordByte(uint8_t byte) {
   const uint8_t letter = byte | 0x20;

@@ -300,7 +300,7 @@ TEST(ResultSpans, WordsByWhatTheirTokensSay) {
 TEST(ResultSpans, SpacesAtTheirBeginningAreNoPartOfThem) {
   Tagging t({"O", "A"});
   const auto range = [&](uint32_t begin, uint32_t end) {
-    return t.Merge({{0.1f, 0.9f}}, {begin, end}, "in \tLos Altos", FOVEA_AGGREGATION_SIMPLE);
+    return t.Merge({{0.1f, 0.9f}}, {begin, end}, "in \fLos Altos", FOVEA_AGGREGATION_SIMPLE);
   };
   EXPECT_EQ(range(2, 13), "A 4-13 0.900; ");
   EXPECT_EQ(range(4, 7), "A 4-7 0.900; ");
