@@ -172,6 +172,9 @@ export interface EmbedOptions extends TextOptions {
   /** Name of a prompt of the model to put in front of each text; default: the model's default prompt, if it has one;
    * "": none. */
   prompt?: string;
+  /** The output that is the embedding, or whose rows' mean it is; default: the model's embedding, or else what is most
+   * similar to one, which is reported on the console. */
+  output?: string;
 }
 
 export interface RunOptions extends TextOptions {
@@ -202,6 +205,8 @@ export interface ExplainOptions extends DocumentOptions {
 export interface Class {
   readonly label: string;
   readonly probability: number | null;
+  /** The number that the model presents: the probability, or else its own number. */
+  readonly score: number;
   readonly logit: number;
   readonly index: number;
 }
@@ -263,6 +268,8 @@ export interface Generation extends IterableIterator<GeneratedToken> {
   /** The text so far. */
   readonly text: string;
   readonly tokens: number[];
+  /** Why the text ended: a stop token, `maxTokens`, no room; null: it has not. */
+  readonly end: "stop" | "limit" | "full" | null;
   /** Runs all remaining steps. */
   finish(): string;
   close(): void;
@@ -358,6 +365,8 @@ export class Model {
   readonly labels: string[];
   readonly spaces: readonly Space[];
   readonly programs: readonly Program[];
+  /** The programs that generate text, `encode` for models that read a text first; null: the model generates none. */
+  readonly generatePrograms: { readonly decode: Program; readonly encode: Program | null } | null;
   /** null: the blob has no tokenizer. */
   readonly tokenizer: Tokenizer | null;
 
@@ -367,7 +376,8 @@ export class Model {
   /** The same with the sentences and words that decided. */
   explain(text: string, options?: ExplainOptions): Explanation;
   explain(texts: string[], options?: ExplainOptions): Explanation[];
-  /** The model's embedding or pooled output, or else the mean of its last hidden states. */
+  /** The model's embedding or pooled output, or else the mean of its last hidden states or another output, which is
+   * reported on the console once. */
   embed(text: string, options?: EmbedOptions): Float32Array;
   embed(texts: string[], options?: EmbedOptions): Float32Array[];
   /** Outputs, hidden states and attention weights of a batch; nothing is padded. */

@@ -9,6 +9,9 @@ import { counted, quoted, shownAs } from "./shown.mjs";
 
 const USUAL_NEW_TOKENS = 512;  // if neither the caller nor the model limits them
 const PROMPT_ROWS = 512;  // prefill: most rows of a prompt per run
+const ENDS = {
+  [C.FOVEA_END_NOT]: null, [C.FOVEA_END_STOP]: "stop", [C.FOVEA_END_LIMIT]: "limit", [C.FOVEA_END_FULL]: "full",
+};
 const SAMPLING = {
   temperature: "temperature", topK: "top_k", topP: "top_p", minP: "min_p", repetitionPenalty: "repetition_penalty",
   presencePenalty: "presence_penalty", seed: "seed",
@@ -76,11 +79,12 @@ export class Generation {
     this.sessions = [];
     this.blocks = new Blocks(library);
     try {
-      const program = model.program(metadata["generate.decode"] ?? "decode");
-      const encoder = model.programs.find((one) => one.name === (metadata["generate.encode"] ?? "encode"));
+      const { decode: program, encode: encoder } = model.generatePrograms ??
+        refuse("the model generates no text: it has no program for it", C.FOVEA_E_NAME);
       const token = model.value(program, metadata["generate.token"] ?? "input_ids");
       const usual = Number(metadata["generate.max_tokens"] ?? metadata["generate.most"] ?? 0);
       const most = (this.max = maxTokens || usual || USUAL_NEW_TOKENS);
+      this.unlimited = maxTokens === 0 && usual === 0;
       const encodings = encoder || maxLength ? encodingsOf(model, encoder ?? program, [text], { maxLength })
                                              : [promptOf(model, token.space, text)];
       if (encoder) {
@@ -93,11 +97,9 @@ export class Generation {
       }
       this.#make(sampling, encoder ? null : encodings[0].ids);
       this.stream = model.tokenizer?.stream(encoder ? [] : encodings[0].ids);
-      const stops = metadata["generate.stop_ids"] ?? metadata["generate.end"] ?? "";
-      this.stops = new Set(stops.split(" ").filter(Boolean).map(Number));
       this.text = "";
       this.tokens = [];
-      this.ended = false;
+      this.end = null;
     } catch (error) {
       this.close();
       throw error;
@@ -140,7 +142,7 @@ export class Generation {
   }
 
   next() {
-    if (this.ended || this.sessions.length === 0) {
+    if (this.end !== null || this.sessions.length === 0) {
       this.close();
       return { done: true, value: undefined };
     }
@@ -148,16 +150,19 @@ export class Generation {
     library.call("fovea_generate_next", this.generator, 0, this.made.address);
     const token = library.view.getInt32(this.made.get("tokens"), true);
     const score = library.view.getFloat32(this.made.get("scores"), true);
-    this.ended = this.made.get("left") === 0;
+    this.end = ENDS[library.view.getUint8(this.made.get("ends"))];
     let text = "";
-    if (this.stream && !(this.ended && this.stops.has(token))) text += this.stream.add(token);
-    if (this.stream && this.ended) text += this.stream.end();
+    if (this.stream && this.end !== "stop") text += this.stream.add(token);
+    if (this.stream && this.end !== null) text += this.stream.end();
     this.tokens.push(token);
     this.text += text;
-    if (this.ended && !this.stops.has(token) && this.tokens.length < this.max) {
-      console.warn(`fovea: the text ends for lack of room after ${this.tokens.length} tokens`);
+    if (this.end === "full") {
+      console.warn(`fovea: the text ends for lack of room after ${this.tokens.length} tokens: with its prompt it is ` +
+        "as long as the model reads");
+    } else if (this.end === "limit" && this.unlimited) {
+      console.warn(`fovea: the text ends after ${this.max} tokens; maxTokens changes their number`);
     }
-    return { done: false, value: { token, text, score, ended: this.ended } };
+    return { done: false, value: { token, text, score, ended: this.end !== null } };
   }
 
   /** Ends the iteration and frees all memory. */
@@ -189,5 +194,5 @@ export function generate(model, text, options) {
   return new Generation(model, text, options);
 }
 
-shownAs(Generation, ({ tokens, max, text, ended, sessions }) => `Generation(${tokens.length} of ` +
-  `${counted(max, "token")} at most: ${quoted(text)}${ended ? ", ended" : sessions.length ? "" : ", closed"})`);
+shownAs(Generation, ({ tokens, max, text, end, sessions }) => `Generation(${tokens.length} of ` +
+  `${counted(max, "token")} at most: ${quoted(text)}${end ? `, ended: ${end}` : sessions.length ? "" : ", closed"})`);

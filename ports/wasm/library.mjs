@@ -42,6 +42,11 @@ class Struct {
     }
     this.library.view[`set${TYPES[type][0]}`](this.address + offset, type === "u64" ? BigInt(value) : value, true);
   }
+
+  /** All fields by their names. */
+  all() {
+    return Object.fromEntries(Object.keys(this.layout.fields).map((field) => [field, this.get(field)]));
+  }
 }
 
 /** Blocks of the library's memory that are freed together. */
@@ -65,6 +70,11 @@ export class Blocks {
     const address = this.make(array.byteLength);
     this.library.bytes(address, array.byteLength).set(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
     return address;
+  }
+
+  /** A NUL-terminated copy of a string. */
+  string(text) {
+    return this.copy(encoder.encode(`${text}\0`));
   }
 
   /** `count` consecutive structs; `set` is called for each with its index. */
@@ -94,6 +104,7 @@ export class Blocks {
   }
 }
 
+const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** One instance: its memory grows as needed, and is freed when nothing refers to the instance any more. */
@@ -205,7 +216,17 @@ export class Library {
     return this.within((blocks) => {
       const made = blocks.struct(struct);
       this.call(name, ...given, made.address);
-      return Object.fromEntries(Object.keys(made.layout.fields).map((field) => [field, made.get(field)]));
+      return made.all();
     });
+  }
+
+  sizeOf(struct) {
+    return structs[struct].size;
+  }
+
+  /** Fields of each of `count` consecutive structs without struct_size. */
+  list(struct, address, count) {
+    const size = this.sizeOf(struct);
+    return Array.from({ length: count }, (_, i) => new Struct(this, struct, address + size * i).all());
   }
 }

@@ -56,6 +56,7 @@ export class Model {
 
   static #of(library, { bytes, name }, verify) {
     const model = new Model();
+    model.announced = new Set();
     model.library = library;
     model.name = name === null ? null : nameOf(name);
     const blocks = (model.blocks = new Blocks(library));
@@ -127,6 +128,7 @@ export class Model {
     const numbers = Object.keys(this.metadata).map((key) => /^label\.(\d+)$/.exec(key)).filter(Boolean);
     const labels = numbers.reduce((most, [, number]) => Math.max(most, Number(number) + 1), 0);
     this.labels = Array.from({ length: labels }, (_, i) => this.label(i));
+    this.generatePrograms = this.#generatePrograms();
     this.tokenizer = info.has_text ? new Tokenizer(this) : null;
   }
 
@@ -145,6 +147,21 @@ export class Model {
       return { index: i, name: library.string(step.name), op: library.string(step.op), heads: step.heads };
     });
     return { index, name: library.string(info.name), values, steps };
+  }
+
+  /** The programs that generate text; null: the model generates none. */
+  #generatePrograms() {
+    return this.library.within((blocks) => {
+      const at = blocks.make(8);
+      try {
+        this.library.call("fovea_generate_find_programs", this.handle, at, at + 4);
+      } catch (error) {
+        if (error.status !== constants.FOVEA_E_NAME) throw error;
+        return null;
+      }
+      const [decode, encode] = this.library.numbers(Uint32Array, at, 2);
+      return { decode: this.programs[decode], encode: this.programs[encode] ?? null };
+    });
   }
 
   label(index) {
@@ -178,12 +195,6 @@ export class Model {
     const steps = program.steps.filter((step) => step.op === "attention");
     return this.#named(steps, name) ?? refuse(`program '${program.name}' has no attention '${name}'; it has: ` +
       steps.map((step) => step.name).join(", "), constants.FOVEA_E_NAME);
-  }
-
-  /** Values that are input `index` of an operation. */
-  stepInput(program, step, index) {
-    const value = this.open().number("fovea_program_get_step_input", this.handle, program.index, step.index, index);
-    return program.values[value];
   }
 
   session(options) {

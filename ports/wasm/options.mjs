@@ -15,7 +15,7 @@ export const OPTIONS = {
   run: [...TEXT, "keep", "taps"],
   classify: [...TEXT, "top"],
   explain: ["program", "maxLength", "wrapped", "top"],
-  embed: [...TEXT, "normalise", "prompt"],
+  embed: [...TEXT, "normalise", "prompt", "output"],
   generate: ["maxTokens", "maxLength", ...SAMPLING],
   session: ["program", "limits", "rows", "keep", "taps", "linked", "cachedTexts"],
   tap: ["step", "form", "rows", "reduce", "heads", "what"],

@@ -3,7 +3,8 @@ import { constants as C } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
 import { Model } from "./model.mjs";
 import { meant, optionsOf } from "./options.mjs";
-import { probabilitiesOf, sigmoid, softmax } from "./results.mjs";
+import { computed } from "./predict.mjs";
+import { activated, classesIn, classesInfo } from "./results.mjs";
 import { counted, shownAs } from "./shown.mjs";
 import { recognise } from "./speech.mjs";
 import { extract } from "./features.mjs";
@@ -19,16 +20,10 @@ export function textsOf(task, texts) {
   return Array.isArray(texts) ? texts : [texts];
 }
 
-const rowsOf = ({ rows, width, data }) =>
-  Array.from({ length: rows }, (_, i) => data.subarray(i * width, (i + 1) * width));
-
-/** Logits of texts, or of pairs of texts. */
-function logitsOf(model, texts, options) {
-  const program = model.program();
-  model.value(program, "logits");
-  const { outputs: { logits } } = model.run(texts, options);
-  if (logits.offsets !== null) refuse("the model has no output for a text as a whole", C.FOVEA_E_NAME);
-  return logits;
+/** For each text, or pair of texts, its classes. */
+function classesOf(model, texts, options = {}) {
+  const program = model.program(), info = classesInfo(model, program);
+  return computed(model, program, texts, options, (session) => classesIn(session, info));
 }
 
 /** [{ label, score }]: for a list of texts one for each, and with top_k other than 1 a list for each. */
@@ -37,11 +32,8 @@ function classify(model, texts, { top_k: top = 1 }) {
     refuse(`top_k is ${top}: a whole number above 0, or null for all`, C.FOVEA_E_OPTION);
   }
   const list = textsOf("text-classification", texts);
-  const all = rowsOf(logitsOf(model, list)).map((logits) => {
-    const scores = probabilitiesOf(logits, model.metadata.problem_type) ?? logits;  // numbers as they are
-    return Array.from(scores, (score, i) => ({ label: model.label(i), score }))
-      .sort((a, b) => b.score - a.score).slice(0, top ?? undefined);
-  });
+  const all = classesOf(model, list).map((classes) => classes.map(({ label, score }) => ({ label, score }))
+    .sort((a, b) => b.score - a.score).slice(0, top ?? undefined));
   return top === 1 ? all.flat() : Array.isArray(texts) ? all : all[0];
 }
 
@@ -67,11 +59,13 @@ function zeroShot(model, texts, { hypothesis_template: template = "This example 
   }
   const all = list.map((sequence) => {
     const pairs = labels.map((label) => parts.join(label));  // which stay whole
-    const logits = rowsOf(logitsOf(model, labels.map(() => sequence), { pairs, truncation: "first" }));
+    const logits = classesOf(model, labels.map(() => sequence), { pairs, truncation: "first" }).map((classes) =>
+      [...classes].sort((a, b) => a.index - b.index).map(({ logit }) => logit));
     if (logits[0].length < 2) refuse("the model has no classes for entailment and another one", C.FOVEA_E_NAME);
     const { entailment, contradiction } = inferenceClasses(model, logits[0].length);
-    const scores = many || labels.length === 1 ? logits.map((row) => sigmoid(row[entailment] - row[contradiction])) :
-      [...softmax(logits.map((row) => row[entailment]))];
+    const alone = many || labels.length === 1;
+    const scores = activated(model.library, alone ? C.FOVEA_ACTIVATION_SIGMOID : C.FOVEA_ACTIVATION_SOFTMAX,
+      logits.map((row) => row[entailment] - (alone ? row[contradiction] : 0)));
     const order = labels.map((_, i) => i).sort((a, b) => scores[b] - scores[a]);
     return { sequence, labels: order.map((i) => labels[i]), scores: order.map((i) => scores[i]) };
   });

@@ -2,8 +2,8 @@
 import { constants as C } from "./declarations.mjs";
 import { explanationOf, levelsOf } from "./explain.mjs";
 import { refuse } from "./errors.mjs";
-import { optionsOf } from "./options.mjs";
-import { classesOf, meanOf } from "./results.mjs";
+import { meant, optionsOf } from "./options.mjs";
+import { classesIn, classesInfo, readResults, resultInfo } from "./results.mjs";
 import { Session } from "./session.mjs";
 
 /** The input of token ids. */
@@ -125,83 +125,113 @@ function each(texts, use) {
   return use(texts);
 }
 
-/** Outputs, kept values and taps of a program over texts. */
-export function run(model, texts, given) {
-  const { program: name, keep = [], taps = [], ...options } = optionsOf("run", given);
-  model.open();
-  const program = model.program(name), list = Array.isArray(texts) ? texts : [texts];
-  if (list.length === 0) refuse("a text or a list of texts is needed");
-  const encodings = encodingsOf(model, program, list, options);
-  const kept = keep.filter((value) => model.value(program, value).role !== "output");
-  const { session } = ran(model, program, encodings, { keep: kept, taps });
+/** Calls `use` with a session in which a program has run over texts, and with their encodings. */
+export function computed(model, program, texts, { keep, taps, ...options }, use) {
+  const encodings = encodingsOf(model, program, texts, options);
+  const { session } = ran(model, program, encodings, { keep, taps });
   try {
-    const outputs = program.values.filter((value) => value.role === "output").map((value) => value.name);
-    return {
-      encodings,
-      outputs: Object.fromEntries([...outputs, ...keep].map((output) => [output, session.output(output)])),
-      attentionMaps: Object.fromEntries(session.taps.map((tap, i) => [tap.step, session.attentionMap(i)])),
-    };
+    return use(session, encodings);
   } finally {
     session.close();
   }
 }
 
-/** The prompt of this name; undefined: the model's default prompt, which may be none; "": none. */
-function promptOf(model, name = model.metadata.default_prompt) {
-  if (!name) return "";
-  return model.metadata[`prompt.${name}`] ?? refuse(`the model has no prompt '${name}'`, C.FOVEA_E_NAME);
-}
-
-/** For each text its embedding: the model's, or else the mean of its last hidden states. */
-export function embed(model, texts, given) {
-  const { normalise = false, prompt, ...options } = optionsOf("embed", given);
-  const before = promptOf(model, prompt);
-  return each(texts, (list) => {
-    const { outputs } = run(model, before ? list.map((text) => before + text) : list, options);
-    const names = Object.keys(outputs), whole = names.filter((name) => outputs[name].offsets === null);
-    const name = ["sentence_embedding", "pooler_output"].find((known) => whole.includes(known)) ?? whole[0] ??
-      (names.includes("last_hidden_state") ? "last_hidden_state" : names[0]);
-    const { data, width, offsets } = outputs[name];
-    return list.map((_, i) => {
-      const [first, end] = offsets === null ? [i, i + 1] : [offsets[i], offsets[i + 1]];
-      return meanOf(data, width, first, end, normalise);
-    });
-  });
-}
-
-function classesFrom(model, session, top) {
-  const { rows, width, data, offsets } = session.output("logits");
-  if (offsets !== null) refuse("the program has no output for a text as a whole", C.FOVEA_E_NAME);
-  return Array.from({ length: rows }, (_, i) => classesOf(model, data.subarray(i * width, (i + 1) * width), top));
-}
-
-/** For each text its classes, the most probable first, and with `taps` the result of `use` for the session. */
-function classified(model, texts, { program: name, top, ...options }, taps, use) {
+/** Outputs, kept values and taps of a program over texts. */
+export function run(model, texts, given) {
+  const { program: name, keep = [], ...options } = optionsOf("run", given);
   model.open();
-  const program = model.program(name);
-  model.value(program, "logits");
-  return each(texts, (list) => {
-    const encodings = encodingsOf(model, program, list, options);
-    const { session } = ran(model, program, encodings, { taps: taps(program) });
+  const program = model.program(name), list = Array.isArray(texts) ? texts : [texts];
+  if (list.length === 0) refuse("a text or a list of texts is needed");
+  const kept = keep.filter((value) => model.value(program, value).role !== "output");
+  const outputs = program.values.filter((value) => value.role === "output").map((value) => value.name);
+  return computed(model, program, list, { ...options, keep: kept }, (session, encodings) => ({
+    encodings,
+    outputs: Object.fromEntries([...outputs, ...keep].map((output) => [output, session.output(output)])),
+    attentionMaps: Object.fromEntries(session.taps.map((tap, i) => [tap.step, session.attentionMap(i)])),
+  }));
+}
+
+/** Reports on the console what a call chose for its caller, once for each model. */
+function announce(model, text) {
+  if (model.announced.has(text)) return;
+  model.announced.add(text);
+  console.warn(`fovea: ${text}`);
+}
+
+/** The prompt of this name; undefined: the model's default prompt, which may be none; "": none. */
+function promptOf(model, name) {
+  if (name === "") return "";
+  const library = model.open();
+  return library.within((blocks) => {
+    const prompt = blocks.make(4), chosen = blocks.make(4);
     try {
-      return use(session, classesFrom(model, session, top), encodings, program);
-    } finally {
-      session.close();
+      library.call("fovea_text_get_prompt", model.handle, name === undefined ? 0 : blocks.string(name), prompt, chosen);
+    } catch (error) {
+      if (error.status !== C.FOVEA_E_NAME) throw error;
+      const known = Object.keys(model.metadata).filter((key) => key.startsWith("prompt.")).map((key) => key.slice(7));
+      refuse(`the model has no prompt '${name ?? model.metadata.default_prompt}'` +
+        `${meant(String(name), known) || ";"} there are: ${known.join(", ") || "none"}`, C.FOVEA_E_NAME);
     }
+    const text = library.string(library.view.getUint32(prompt, true));
+    if (name === undefined && text) {
+      announce(model, `the model's default prompt is in front of each text: ${JSON.stringify(text)}; prompt: "" ` +
+        "leaves it out");
+    }
+    return text;
   });
 }
 
-export function classify(model, texts, options) {
-  return classified(model, texts, optionsOf("classify", options), () => [], (_, classes) => classes);
+/** How the embedding of a text is read: of this output, or as the model states. */
+function embeddingInfo(model, program, output) {
+  if (output !== undefined) {
+    const value = model.value(program, output);
+    if (value.role === "output") return resultInfo(model, program, value.name);
+    const outputs = program.values.filter(({ role }) => role === "output").map(({ name }) => name);
+    refuse(`'${output}' is not an output; there are: ${outputs.join(", ")}`, C.FOVEA_E_NAME);
+  }
+  let info = resultInfo(model, program);
+  if (info.kind !== C.FOVEA_RESULT_EMBEDDING) {
+    const names = ["sentence_embedding", "pooler_output", "last_hidden_state"];
+    const other = names.find((known) => program.values.some(({ name, role }) => name === known && role === "output"));
+    info = resultInfo(model, program, other ?? "logits");
+  }
+  const { name } = program.values[info.value];
+  if (info.pooling !== C.FOVEA_POOLING_NONE) {
+    announce(model, `the model has no embedding of a text: the mean of the rows of '${name}' is used; ` +
+      `output: "${name}" chooses it without this warning`);
+  } else if (name === "logits") {
+    announce(model, "the model has no embedding, but scores of classes, output 'logits': these are used; " +
+      "output: \"logits\" chooses them without this warning, and fovea convert --task embedding converts the model " +
+      "without them");
+  }
+  return info;
+}
+
+/** For each text its embedding. */
+export function embed(model, texts, given) {
+  const { normalise = false, prompt, output, program: name, ...options } = optionsOf("embed", given);
+  const before = promptOf(model, prompt), program = model.program(name);
+  const info = { ...embeddingInfo(model, program, output), normalize: normalise ? 1 : 0 };
+  return each(texts, (list) => computed(model, program, before ? list.map((text) => before + text) : list, options,
+    (session) => readResults(session, info)));
+}
+
+/** For each text its classes, the most probable first. */
+export function classify(model, texts, given) {
+  const { program: name, top, ...options } = optionsOf("classify", given);
+  model.open();
+  const program = model.program(name), info = classesInfo(model, program);
+  return each(texts, (list) => computed(model, program, list, options, (session) => classesIn(session, info, top)));
 }
 
 /** Classes of a text, and which sentences and words decided. */
-export function explain(model, text, given) {
-  const options = optionsOf("explain", given);
-  const levels = (program) => {
-    const space = idInput(program).space;
-    return levelsOf(model, program, space, sentenceSpace(model, space));
-  };
-  return classified(model, text, options, (program) => levels(program).taps, (session, classes, encodings, program) =>
-    explanationOf(session, levels(program), encodings).map((why, i) => ({ classes: classes[i], ...why })));
+export function explain(model, texts, given) {
+  const { program: name, top, ...options } = optionsOf("explain", given);
+  model.open();
+  const program = model.program(name), info = classesInfo(model, program), { space } = idInput(program);
+  const { taps, ...levels } = levelsOf(model, program, space, sentenceSpace(model, space));
+  return each(texts, (list) => computed(model, program, list, { ...options, taps }, (session, encodings) => {
+    const classes = classesIn(session, info, top);
+    return explanationOf(session, levels, encodings).map((why, i) => ({ classes: classes[i], ...why }));
+  }));
 }

@@ -1,40 +1,76 @@
-// From a model's numbers to answers: probabilities, classes, pooled and normalised rows.
+// From the outputs of a run to results, by the library (fovea/result.h).
+import { constants as C } from "./declarations.mjs";
+import { refuse } from "./errors.mjs";
 
-export const sigmoid = (logit) => 1 / (1 + Math.exp(-logit));
-
-/** Probabilities of a row of logits. */
-export function softmax(logits) {
-  const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
-  const powers = Float64Array.from(logits, (logit) => Math.exp(logit - most));
-  const sum = powers.reduce((all, power) => all + power, 0);
-  return powers.map((power) => power / sum);
+/** How results of a program are read, fields of fovea_result_info: as the model states, or `output` as embeddings. */
+export function resultInfo(model, program, output = null) {
+  const library = model.open();
+  return library.within((blocks) => library.info("fovea_result_get_info", "fovea_result_info", model.handle,
+    program.index, output === null ? 0 : blocks.string(output)));
 }
 
-/** Probabilities as the model's kind of problem has them; null for numbers (regression). */
-export function probabilitiesOf(logits, kind) {
-  if (logits.length === 1 || kind === "regression") return null;
-  return kind === "multi_label_classification" ? Float64Array.from(logits, sigmoid) : softmax(logits);
+/** How rows of a value are read, or with `pooling` the mean row of each text; with `normalize` of length 1. */
+export const rowsInfo = (program, value, pooling, normalize) => ({
+  program: program.index, kind: C.FOVEA_RESULT_EMBEDDING, value: value.index, width: value.width, pooling,
+  activation: C.FOVEA_ACTIVATION_NONE, normalize: normalize ? 1 : 0,
+});
+
+/** All results of a session's last run, each a Float32Array. */
+export function readResults(session, info) {
+  const library = session.open();
+  return library.within((blocks) => {
+    const about = blocks.struct("fovea_result_info", info).address, at = blocks.make(4);
+    library.call("fovea_result_get_count", session.handle, about, at);
+    const count = library.view.getUint32(at, true), size = count * info.width;
+    const rows = blocks.make(4 * size);
+    library.call("fovea_result_read", session.handle, about, 0, count, rows, size);
+    return Array.from({ length: count }, (_, i) =>
+      library.numbers(Float32Array, rows + 4 * info.width * i, info.width));
+  });
 }
 
-/** Classes of a row of logits, the most probable first. */
-export function classesOf(model, logits, top) {
-  const probabilities = probabilitiesOf(logits, model.metadata.problem_type);
-  const list = Array.from(logits, (logit, index) =>
-    ({ label: model.label(index), probability: probabilities === null ? null : probabilities[index], logit, index }));
-  return probabilities === null ? list : list.sort((a, b) => b.probability - a.probability).slice(0, top);
+/** Scores with an activation (FOVEA_ACTIVATION_...) applied. */
+export function activated(library, activation, scores) {
+  return library.within((blocks) => {
+    const at = blocks.copy(Float32Array.from(scores));
+    library.call("fovea_result_activate", activation, at, scores.length);
+    return library.numbers(Float32Array, at, scores.length);
+  });
 }
 
-/** The mean of rows [first, end), or with `normalise` their sum with length 1. */
-export function meanOf(data, width, first, end, normalise) {
-  const sums = new Float64Array(width);
-  for (let row = first; row < end; ++row) for (let j = 0; j < width; ++j) sums[j] += data[row * width + j];
-  const divisor = normalise ? Math.hypot(...sums) : end - first;
-  return Float32Array.from(sums, (sum) => sum / (divisor || 1));
+/** For each row of scores the indices of its `top` largest, the largest first. */
+export function ranked(library, rows, top) {
+  return library.within((blocks) => {
+    const width = rows.length === 0 ? 0 : rows[0].length, at = blocks.make(4 * width);
+    const indices = blocks.make(4 * Math.min(top, width));
+    return rows.map((row) => {
+      library.bytes(at, 4 * width).set(new Uint8Array(row.buffer, row.byteOffset, 4 * width));
+      const count = library.call("fovea_result_rank", at, width, Math.min(top, width), indices);
+      return library.numbers(Uint32Array, indices, count);
+    });
+  });
 }
 
-/** Position of the greatest number. */
-export function argmax(numbers) {
-  let best = 0;
-  for (let i = 1; i < numbers.length; ++i) if (numbers[i] > numbers[best]) best = i;
-  return best;
+/** Whether scores are presented as numbers: a single score, or a regression. */
+const areNumbers = ({ width, activation }) => width === 1 || activation === C.FOVEA_ACTIVATION_NONE;
+
+/** How classes of texts are read; refuses if a program has no scores of classes. */
+export function classesInfo(model, program) {
+  const logits = model.value(program, "logits");
+  if (logits.space.parent !== null) {
+    refuse("the program has no output for a text as a whole: it has scores for each token", C.FOVEA_E_NAME);
+  }
+  const info = resultInfo(model, program);
+  if (info.kind === C.FOVEA_RESULT_CLASSES) return info;
+  return refuse(`the model's results are not classes: its task is ${model.metadata.task}`, C.FOVEA_E_NAME);
+}
+
+/** Classes of the texts of a run, the most probable first; numbers in their order. */
+export function classesIn(session, info, top = info.width) {
+  if (!Number.isInteger(top) || top < 1) refuse(`top is ${top}: a whole number above 0 is needed`, C.FOVEA_E_OPTION);
+  const { model } = session, numbers = areNumbers(info), scores = readResults(session, info);
+  const logits = readResults(session, { ...info, activation: C.FOVEA_ACTIVATION_NONE });
+  const order = numbers ? scores.map((row) => row.keys()) : ranked(model.library, scores, top);
+  return scores.map((row, text) => Array.from(order[text], (i) => ({
+    label: model.label(i), probability: numbers ? null : row[i], score: row[i], logit: logits[text][i], index: i })));
 }

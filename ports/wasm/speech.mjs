@@ -1,7 +1,7 @@
 // Task automatic-speech-recognition, for CTC models: the most probable label of each frame, repetitions joined.
 import { constants as C } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
-import { argmax } from "./results.mjs";
+import { ranked } from "./results.mjs";
 
 /** The input that takes samples, and its rate. */
 function samplesInput(model, program) {
@@ -50,8 +50,8 @@ export function recognise(model, audio, options) {
       session.setSegments(value.space.name, [samples.length]);
       session.write(value.name, samples);
       const { rows, width, data } = session.run().output("logits");
-      const best = (row) => argmax(data.subarray(row * width, (row + 1) * width));
-      return { text: textOf(model, Array.from({ length: rows }, (_, row) => best(row))) };
+      const frames = Array.from({ length: rows }, (_, row) => data.subarray(row * width, (row + 1) * width));
+      return { text: textOf(model, ranked(model.library, frames, 1).map(([best]) => best)) };
     } finally {
       session.close();
     }

@@ -61,7 +61,7 @@ export async function continued(model, texts, options) {
     refuse("streamer: a TextStreamer, or an object with put and end, is needed", C.FOVEA_E_OPTION);
   }
   if (streamer !== undefined && list.length > 1) refuse("a streamer shows one text at a time", C.FOVEA_E_OPTION);
-  const encoder = model.programs.some(({ name }) => name === (model.metadata["generate.encode"] ?? "encode"));
+  const encoder = Boolean(model.generatePrograms?.encode);
   const all = [];
   for (const text of list) {
     let made = "";

@@ -91,8 +91,7 @@ const TASKS = {
 };
 
 function taskOf(model) {
-  const has = (name) => model.programs.some((program) => program.name === name);
-  if (has(model.metadata["generate.decode"] ?? "decode")) return TASKS.writes;
+  if (model.generatePrograms) return TASKS.writes;
   const { values } = model.program();
   return values.some(({ name, role }) => name === "logits" && role === "output") ||
     model.metadata["alias.logits"] ? TASKS.classes : TASKS.embeds;

@@ -15,11 +15,11 @@ CLASSES = {
 }
 # Members that modules use of each other's classes only; members that errors and iterators have anyway.
 INTERNAL = {
-    "Model": "attention blobBytes blocks handle label library modelBytes program space stepInput value",
+    "Model": "announced attention blobBytes blocks handle label library modelBytes program space value",
     "Session": "blocks handle library model open program sizes taps value",
     "Encoding": "bytes places ranges sentenceRanges span",
     "Tokenizer": "model stream",
-    "Generation": "blocks encode ended generator made max model next return sessions stops stream",
+    "Generation": "blocks encode generator made max model next return sessions stream unlimited",
     "FoveaError": "name",
     "TextStreamer": "show showToken skip step tokenizer",
 }

@@ -41,7 +41,7 @@ test("token ids and logits of one text at a time and of a batch are PyTorch's", 
     assert.deepEqual(ordered.map((entry) => entry.logit), [...outputs.logits.data], "the same bits in a batch");
     assert.deepEqual(ordered.map((entry) => entry.label), section.labels);
     const sum = batch[i].reduce((all, entry) => all + entry.probability, 0);
-    assert.ok(Math.abs(sum - 1) < 1e-12 && batch[i][0].probability === Math.max(...batch[i].map((e) => e.probability)));
+    assert.ok(Math.abs(sum - 1) < 1e-6 && batch[i][0].probability === Math.max(...batch[i].map((e) => e.probability)));
   });
 });
 
@@ -97,6 +97,48 @@ test("an encoder's rows are PyTorch's, and embeddings what the model pools or el
   const { outputs } = pooled.run(texts.a);
   assertNear(outputs.last_hidden_state.data, golden["a.out.hidden_states.3"].data, GOLDEN, "last hidden state");
   assert.deepEqual(pooled.embed(texts.a), outputs.pooler_output.data);
+  const { data } = outputs.last_hidden_state, wide = pooled.embed(texts.a, { output: "last_hidden_state" });
+  assertNear(wide, wide.map((_, j) => data.reduce((sum, x, i) => (i % wide.length === j ? sum + x : sum), 0) /
+    (data.length / wide.length)), GOLDEN, "the output that was asked for");
+  refuses(() => pooled.embed("a", { output: "input_ids" }), "FOVEA_E_NAME", /is not an output; there are: /);
+  refuses(() => pooled.embed("a", { prompt: "query" }), "FOVEA_E_NAME", /no prompt 'query'; there are: none/);
+});
+
+/** Warnings on the console. */
+function warnings(use) {
+  const { warn } = console, lines = [];
+  console.warn = (line) => lines.push(line);
+  try {
+    use();
+  } finally {
+    console.warn = warn;
+  }
+  return lines;
+}
+
+test("what was chosen for the caller is reported once, and what was cut each time", async () => {
+  const encoder = await Model.open(readFileSync(`${blobs}/writer-encoder.fovea`));
+  const embed = (options) => warnings(() => encoder.embed("a", options)).join();
+  assert.equal(embed({ output: "last_hidden_state" }), "");
+  assert.match(embed(), /the mean of the rows of 'last_hidden_state' is used; output: "last_hidden_state" chooses/);
+  assert.equal(embed(), "");
+  const long = "word ".repeat(500);
+  for (let i = 0; i < 2; ++i) assert.match(warnings(() => section.classify(long)).join(), /left out: \d+ tokens/);
+  const writer = await Model.open(`${blobs}/package-writer.fovea`);
+  const dates = await Model.open(`${blobs}/dates.fovea`);
+  const ended = (text, options, model = writer) => {
+    const generation = model.generate(text, options);
+    const lines = warnings(() => generation.finish()).join();
+    return [generation.end, lines, generation.tokens.length];
+  };
+  assert.deepEqual(ended("libs / x\n", { maxTokens: 2 }), ["limit", "", 2]);
+  assert.deepEqual(ended("3rd of March 2014", {}, dates).slice(0, 2), ["stop", ""]);
+  const { spans } = writer.tokenizer.encode(long, { whole: true }), most = writer.tokenizer.maxLength;
+  const [end, line, made] = ended(long.slice(0, spans[most - 4][1]));
+  assert.ok(made < 10, `${made}`);
+  assert.equal(end, "full");
+  assert.match(line, /ends for lack of room after \d tokens/);
+  assert.equal(writer.generate("libs / x\n").end, null);
 });
 
 function comparesWithCommand(text, { classes, sentences }, path, tolerance) {
@@ -162,6 +204,7 @@ test("a decoder continues texts as PyTorch does, and samples as the command does
 
 test("an encoder and a decoder rewrite dates in the standard form", async () => {
   const dates = await Model.open(readFileSync(`${blobs}/dates.fovea`));
+  assert.deepEqual(Object.values(dates.generatePrograms).map(({ name }) => name), ["decode", "encode"]);
   const rows = readFileSync(`${train}/date-normaliser/eval.tsv`, "utf8").trim().split("\n").slice(0, 60);
   for (const row of rows) {
     const [date, text] = row.split("\t");
@@ -236,12 +279,15 @@ test("what is wrong is refused with the library's text", async () => {
   refuses(() => section.run("a", { taps: [{ step: "attentions.0", heads: [3] }] }), "FOVEA_E_OPTION", /no head 3/);
   refuses(() => section.run("a", { taps: [{ step: "attentions.0", form: "x" }] }), "FOVEA_E_OPTION", /form 'x'/);
   refuses(() => section.run("a", { keep: ["none"] }), "FOVEA_E_NAME", /no value 'none'/);
-  refuses(() => section.generate("a"), "FOVEA_E_NAME", /no program 'decode'/);
+  refuses(() => section.classify("a", { top: 0 }), "FOVEA_E_OPTION", /top is 0: a whole number above 0/);
+  refuses(() => section.generate("a"), "FOVEA_E_NAME", /the model generates no text/);
+  assert.equal(section.generatePrograms, null);
   const writer = await Model.open(readFileSync(`${blobs}/package-writer.fovea`));
   refuses(() => writer.generate("a", { temperature: -1 }), "FOVEA_E_OPTION", /temperature/);
   refuses(() => writer.generate("a", { heat: 1 }), "FOVEA_E_OPTION", /no option 'heat'/);
   refuses(() => writer.generate("word ".repeat(5000)), "FOVEA_E_LENGTH", /a prompt has \d+ tokens, texts have \d+ at/);
   refuses(() => writer.classify("a"), "FOVEA_E_NAME", /has no output for a text as a whole/);
+  refuses(() => writer.embed("a"), "FOVEA_E_NAME", /generates text.*--task embedding/);
   refuses(() => writer.tokenizer.decode([70000]), "FOVEA_E_ID", /./);
   const generation = writer.generate("a", { maxTokens: 5 });
   generation.next();
