@@ -10,6 +10,18 @@ static void drop(struct bridge_generator* made) {
   free(made);
 }
 
+/* {decoder, encoder or -1}: the programs that generate text. */
+static jintArray JNICALL generate_programs(JNIEnv* env, jclass class, jlong model) {
+  (void)class;
+  fovea_error error = {0};
+  uint32_t decode = 0, encode = 0;
+  const struct bridge_model* made = bridge_handle(model);
+  const fovea_status status = fovea_generate_find_programs(made->model, &decode, &encode, &error);
+  if (bridge_failed(env, "generate", status, &error)) return NULL;
+  const jint numbers[2] = {(jint)decode, encode == FOVEA_NONE ? -1 : (jint)encode};
+  return bridge_ints(env, numbers, 2);
+}
+
 /* Inputs of a decoder that the encoder's outputs are linked to. */
 static jintArray JNICALL linked(JNIEnv* env, jclass class, jlong model, jint program) {
   (void)class;
@@ -89,7 +101,7 @@ static void JNICALL close_generator(JNIEnv* env, jclass class, jlong handle) {
   drop(bridge_handle(handle));
 }
 
-/* tokens: {left, step, tokens of the texts, whether they have ended}; logprobs may be NULL. */
+/* tokens: {left, step, tokens of the texts, why they have ended (fovea_end)}; logprobs may be NULL. */
 static void JNICALL step(JNIEnv* env, jclass class, jlong handle, jintArray tokens, jfloatArray logprobs) {
   (void)class;
   const struct bridge_generator* made = bridge_handle(handle);
@@ -106,8 +118,8 @@ static void JNICALL step(JNIEnv* env, jclass class, jlong handle, jintArray toke
   (*env)->SetIntArrayRegion(env, tokens, 0, 2, head);
   (*env)->SetIntArrayRegion(env, tokens, 2, count, generated.tokens);
   for (jsize i = 0; i < count; ++i) {
-    const jint ended = generated.ended[i];
-    (*env)->SetIntArrayRegion(env, tokens, 2 + count + i, 1, &ended);
+    const jint end = generated.ends[i];
+    (*env)->SetIntArrayRegion(env, tokens, 2 + count + i, 1, &end);
   }
   if (logprobs != NULL && generated.logprobs != NULL) {
     (*env)->SetFloatArrayRegion(env, logprobs, 0, count, generated.logprobs);
@@ -115,6 +127,7 @@ static void JNICALL step(JNIEnv* env, jclass class, jlong handle, jintArray toke
 }
 
 const JNINativeMethod bridge_generate_methods[] = {
+    {"generatePrograms", "(J)[I", (void*)generate_programs},
     {"linked", "(JI)[I", (void*)linked},
     {"newGenerator", "(JJ[I[FJ[I[I[I)J", (void*)new_generator},
     {"closeGenerator", "(J)V", (void*)close_generator},

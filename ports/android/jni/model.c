@@ -270,25 +270,19 @@ static jintArray JNICALL program_values(JNIEnv* env, jclass class, jlong handle,
   return found;
 }
 
-/* Three numbers of each step: heads, and the values that are its first and second input (-1: none). */
+/* The heads of each step. */
 static jintArray JNICALL program_steps(JNIEnv* env, jclass class, jlong handle, jint program) {
   (void)class;
   fovea_program_info about = FOVEA_PROGRAM_INFO_INIT;
   const fovea_model* model = model_of(handle);
   if (bridge_failed(env, "model", fovea_model_get_program(model, (uint32_t)program, &about), NULL)) return NULL;
-  jint* numbers = bridge_memory(env, 3 * sizeof(jint) * (uint64_t)about.step_count);
+  jint* numbers = bridge_memory(env, sizeof(jint) * (uint64_t)about.step_count);
   for (uint32_t i = 0; numbers != NULL && i < about.step_count; ++i) {
     fovea_step_info step = FOVEA_STEP_INFO_INIT;
-    jint* to = numbers + 3 * (size_t)i;
     if (bridge_failed(env, "model", fovea_program_get_step(model, (uint32_t)program, i, &step), NULL)) break;
-    to[0] = (jint)step.heads;
-    for (uint32_t input = 0; input < 2; ++input) {
-      uint32_t value = FOVEA_NONE;
-      fovea_program_get_step_input(model, (uint32_t)program, i, input, &value);
-      to[1 + input] = number(value);
-    }
+    numbers[i] = (jint)step.heads;
   }
-  jintArray found = (*env)->ExceptionCheck(env) ? NULL : bridge_ints(env, numbers, 3 * (uint64_t)about.step_count);
+  jintArray found = (*env)->ExceptionCheck(env) ? NULL : bridge_ints(env, numbers, about.step_count);
   fovea_port_free(numbers);
   return found;
 }

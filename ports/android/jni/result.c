@@ -20,40 +20,6 @@ static jintArray JNICALL output_shape(JNIEnv* env, jclass class, jlong handle, j
   return bridge_ints(env, numbers, 3);
 }
 
-static const void* row_of(JNIEnv* env, jlong handle, jint value, jint row, fovea_view* view) {
-  if (!view_of(env, handle, value, view)) return NULL;
-  if (view->type == FOVEA_TYPE_F32 && row >= 0 && (uint32_t)row < view->rows) {
-    return (const char*)view->data + (uint64_t)row * view->row_bytes;
-  }
-  bridge_failed(env, "output: no such row of f32", FOVEA_E_INDEX, NULL);
-  return NULL;
-}
-
-static void JNICALL read_row(JNIEnv* env, jclass class, jlong handle, jint value, jint row, jfloatArray to,
-                             jint offset) {
-  (void)class;
-  fovea_view view;
-  const void* from = row_of(env, handle, value, row, &view);
-  if (from != NULL) (*env)->SetFloatArrayRegion(env, to, offset, (jsize)view.width, from);
-}
-
-/* Copies a row of a session to memory of a direct buffer, at a byte. */
-static void JNICALL read_row_to(JNIEnv* env, jclass class, jlong handle, jint value, jint row, jobject to,
-                                jlong offset) {
-  (void)class;
-  fovea_view view;
-  const void* from = row_of(env, handle, value, row, &view);
-  if (from == NULL) return;
-  char* at = (*env)->GetDirectBufferAddress(env, to);
-  const jlong capacity = (*env)->GetDirectBufferCapacity(env, to) * (jlong)sizeof(float);
-  const jlong bytes = (jlong)(view.width * sizeof(float));
-  if (at == NULL || offset < 0 || offset > capacity - bytes) {
-    bridge_failed(env, "output: the buffer is too small, or not a direct one", FOVEA_E_CAPACITY, NULL);
-  } else {
-    memcpy(at + offset, from, (size_t)bytes);
-  }
-}
-
 static jintArray JNICALL segments(JNIEnv* env, jclass class, jlong handle, jint space) {
   (void)class;
   fovea_error error = {0};
@@ -65,17 +31,71 @@ static jintArray JNICALL segments(JNIEnv* env, jclass class, jlong handle, jint 
 
 /* ---- How outputs are read ---- */
 
-/* {kind, value, width, pooling, activation, measure} */
-static jintArray JNICALL result_info(JNIEnv* env, jclass class, jlong handle, jint program) {
+enum { INFO = 8 }; /* {program, kind, value, width, pooling, activation, measure, normalize} */
+
+static jintArray JNICALL result_info(JNIEnv* env, jclass class, jlong handle, jint program, jbyteArray output) {
   (void)class;
   const fovea_model* model = ((struct bridge_model*)bridge_handle(handle))->model;
   fovea_result_info info = FOVEA_RESULT_INFO_INIT;
   fovea_error error = {0};
-  const fovea_status status = fovea_result_get_info(model, (uint32_t)program, NULL, &info, &error);
+  const struct bridge_array name = bridge_take_bytes(env, output); /* ends with 0 */
+  if (!name.ok) return NULL;
+  const fovea_status status = fovea_result_get_info(model, (uint32_t)program, name.at, &info, &error);
+  bridge_drop_bytes(env, output, name);
   if (bridge_failed(env, "results", status, &error)) return NULL;
-  const jint numbers[6] = {(jint)info.kind,    (jint)info.value,      (jint)info.width,
-                           (jint)info.pooling, (jint)info.activation, (jint)info.measure};
-  return bridge_ints(env, numbers, 6);
+  const jint numbers[INFO] = {(jint)info.program, (jint)info.kind,       (jint)info.value,   (jint)info.width,
+                              (jint)info.pooling, (jint)info.activation, (jint)info.measure, (jint)info.normalize};
+  return bridge_ints(env, numbers, INFO);
+}
+
+/* One result of the last run, in memory that the caller frees; NULL with a pending exception. */
+static float* result_of(JNIEnv* env, jlong handle, jintArray numbers, jint index, uint32_t* width) {
+  fovea_result_info info = FOVEA_RESULT_INFO_INIT;
+  fovea_error error = {0};
+  jint given[INFO];
+  (*env)->GetIntArrayRegion(env, numbers, 0, INFO, given);
+  if ((*env)->ExceptionCheck(env)) return NULL;
+  info.program = (uint32_t)given[0];
+  info.kind = (uint32_t)given[1];
+  info.value = (uint32_t)given[2];
+  *width = info.width = (uint32_t)given[3];
+  info.pooling = (uint32_t)given[4];
+  info.activation = (uint32_t)given[5];
+  info.measure = (uint32_t)given[6];
+  info.normalize = (uint32_t)given[7];
+  float* row = bridge_memory(env, info.width * sizeof(*row));
+  if (row == NULL) return NULL;
+  const fovea_status status = fovea_result_read(session_of(handle), &info, (uint32_t)index, 1, row, info.width, &error);
+  if (!bridge_failed(env, "results", status, &error)) return row;
+  fovea_port_free(row);
+  return NULL;
+}
+
+static void JNICALL read_result(JNIEnv* env, jclass class, jlong handle, jintArray info, jint index, jfloatArray to,
+                                jint offset) {
+  (void)class;
+  uint32_t width;
+  float* row = result_of(env, handle, info, index, &width);
+  if (row != NULL) (*env)->SetFloatArrayRegion(env, to, offset, (jsize)width, row);
+  fovea_port_free(row);
+}
+
+/* The same to memory of a direct buffer, at a byte. */
+static void JNICALL read_result_to(JNIEnv* env, jclass class, jlong handle, jintArray info, jint index, jobject to,
+                                   jlong offset) {
+  (void)class;
+  uint32_t width;
+  float* row = result_of(env, handle, info, index, &width);
+  if (row == NULL) return;
+  char* at = (*env)->GetDirectBufferAddress(env, to);
+  const jlong capacity = (*env)->GetDirectBufferCapacity(env, to) * (jlong)sizeof(float);
+  const jlong bytes = (jlong)(width * sizeof(float));
+  if (at == NULL || offset < 0 || offset > capacity - bytes) {
+    bridge_failed(env, "results: the buffer is too small, or not a direct one", FOVEA_E_CAPACITY, NULL);
+  } else {
+    memcpy(at + offset, row, (size_t)bytes);
+  }
+  fovea_port_free(row);
 }
 
 /* Applies an activation to scores in place, and returns the indices of the `top` largest. */
@@ -109,6 +129,84 @@ static jdouble JNICALL similarity(JNIEnv* env, jclass class, jint measure, jfloa
   }
   if (first != NULL) (*env)->ReleaseFloatArrayElements(env, a, first, JNI_ABORT);
   return found;
+}
+
+/* ---- Words that explain a class ---- */
+
+/* {step, whether only the first row of each segment}; NULL: the model names no attention for the rows of the space */
+static jintArray JNICALL explaining_tap(JNIEnv* env, jclass class, jlong handle, jint program, jint space) {
+  (void)class;
+  const fovea_model* model = ((struct bridge_model*)bridge_handle(handle))->model;
+  fovea_tap tap = FOVEA_TAP_INIT;
+  fovea_error error = {0};
+  const fovea_status status = fovea_result_get_explaining_tap(model, (uint32_t)program, (uint32_t)space, &tap, &error);
+  if (status == FOVEA_E_NAME || bridge_failed(env, "explain", status, &error)) return NULL;
+  const jint numbers[2] = {(jint)tap.step, tap.rows == FOVEA_TAP_ROWS_STRIDE};
+  return bridge_ints(env, numbers, 2);
+}
+
+/* The weight of each row of a space; NULL: the attention does not belong to it. */
+static jfloatArray JNICALL read_weights(JNIEnv* env, jclass class, jlong handle, jint tap, jint space) {
+  (void)class;
+  fovea_error error = {0};
+  const uint32_t* offsets = NULL;
+  uint32_t count = 0;
+  fovea_status status = fovea_session_get_segments(session_of(handle), (uint32_t)space, &offsets, &count, &error);
+  if (bridge_failed(env, "explain", status, &error)) return NULL;
+  const uint32_t rows = offsets[count];
+  float* weights = bridge_memory(env, rows * sizeof(*weights));
+  if (weights == NULL) return NULL;
+  status = fovea_result_read_weights(session_of(handle), (uint32_t)tap, (uint32_t)space, weights, rows, &error);
+  jfloatArray found = NULL;
+  if (status != FOVEA_E_OPTION && !bridge_failed(env, "explain", status, &error)) {
+    found = bridge_floats(env, weights, rows);
+  }
+  fovea_port_free(weights);
+  return found;
+}
+
+/* The words of each part of a text's tokens, lengths[i] of them: {begin, end} of each word in `places`, its weight in
+ * `found`. Returns how many words each part has. */
+static jintArray JNICALL words(JNIEnv* env, jclass class, jbyteArray text, jbooleanArray special, jintArray ranges,
+                               jintArray lengths, jfloatArray weights, jintArray places, jfloatArray found) {
+  (void)class;
+  const jsize all = (*env)->GetArrayLength(env, special), parts = (*env)->GetArrayLength(env, lengths);
+  fovea_error error = {0};
+  fovea_text_tokens tokens = FOVEA_TEXT_TOKENS_INIT;
+  const uint64_t token = sizeof(fovea_word) + 2 * sizeof(uint32_t) + sizeof(float) + 1;
+  fovea_word* listed = bridge_memory(env, (uint64_t)all * token + (uint64_t)parts * sizeof(jint));
+  if (listed == NULL) return NULL;
+  tokens.capacity = tokens.count = (uint64_t)all;
+  tokens.ranges = (uint32_t*)(listed + all);
+  float* given = (float*)(tokens.ranges + 2 * (size_t)all);
+  jint* counts = (jint*)(given + all);
+  tokens.special = (uint8_t*)(counts + parts);
+  (*env)->GetBooleanArrayRegion(env, special, 0, all, tokens.special);
+  (*env)->GetIntArrayRegion(env, ranges, 0, 2 * all, (jint*)tokens.ranges);
+  (*env)->GetFloatArrayRegion(env, weights, 0, all, given);
+  (*env)->GetIntArrayRegion(env, lengths, 0, parts, counts);
+  const struct bridge_array bytes = bridge_take_bytes(env, text);
+  uint64_t first = 0, words = 0;
+  for (jsize i = 0; i < parts && !(*env)->ExceptionCheck(env); ++i) {
+    const uint64_t count = (uint64_t)counts[i];
+    uint64_t made = 0;
+    bridge_failed(env, "explain",
+                  fovea_result_get_words(bytes.at, (uint64_t)bytes.count, &tokens, first, count, given + first,
+                                         listed + words, (uint64_t)all - words, &made, &error),
+                  &error);
+    counts[i] = (jint)made;
+    first += count;
+    words += made;
+  }
+  bridge_drop_bytes(env, text, bytes);
+  jintArray written = (*env)->ExceptionCheck(env) ? NULL : bridge_ints(env, counts, (uint64_t)parts);
+  for (jsize i = 0; written != NULL && i < (jsize)words; ++i) {
+    const jint place[2] = {(jint)listed[i].begin, (jint)listed[i].end};
+    (*env)->SetIntArrayRegion(env, places, 2 * i, 2, place);
+    (*env)->SetFloatArrayRegion(env, found, i, 1, &listed[i].weight);
+  }
+  fovea_port_free(listed);
+  return written;
 }
 
 /* ---- Attention maps ---- */
@@ -190,12 +288,15 @@ static jbyteArray JNICALL taps_file(JNIEnv* env, jclass class, jlong handle) {
 
 const JNINativeMethod bridge_result_methods[] = {
     {"outputShape", "(JI)[I", (void*)output_shape},
-    {"readRow", "(JII[FI)V", (void*)read_row},
-    {"readRowTo", "(JIILjava/nio/FloatBuffer;J)V", (void*)read_row_to},
+    {"readResult", "(J[II[FI)V", (void*)read_result},
+    {"readResultTo", "(J[IILjava/nio/FloatBuffer;J)V", (void*)read_result_to},
     {"segments", "(JI)[I", (void*)segments},
-    {"resultInfo", "(JI)[I", (void*)result_info},
+    {"resultInfo", "(JI[B)[I", (void*)result_info},
     {"present", "(I[FI)[I", (void*)present},
     {"similarity", "(I[F[F)D", (void*)similarity},
+    {"explainingTap", "(JII)[I", (void*)explaining_tap},
+    {"readWeights", "(JII)[F", (void*)read_weights},
+    {"words", "([B[Z[I[I[F[I[F)[I", (void*)words},
     {"mapInfo", "(JI)[I", (void*)map_info},
     {"denseMap", "(JI)[F", (void*)dense_map},
     {"sparseMap", "(JI[Ljava/lang/Object;)[F", (void*)sparse_map},

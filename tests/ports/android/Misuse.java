@@ -328,7 +328,7 @@ public final class Misuse {
         Check.equal(made.finish().get(0), "2003-01-02", "a date");
         Check.equal(made.ends().get(0), Generation.End.STOP_TOKEN, "why it ended");
       }
-      Check.refused(FoveaException.class, "no program 'decode'", () -> model.generate("x"));
+      Check.refused(FoveaException.class, "the model generates no text", () -> model.generate("x"));
       Check.refused(NoSuchElementException.class, "a text is needed",
           () -> writer.generate(Collections.<String>emptyList(), options));
       Check.refused(FoveaException.class, "give a shorter one",

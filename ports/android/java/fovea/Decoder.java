@@ -17,13 +17,14 @@ final class Decoder implements AutoCloseable {
 
   Decoder(Model model, List<String> texts, GenerateOptions options) {
     this.model = model;
-    program = model.program(model.metadata("generate.decode", "decode"));
+    final int[] programs = programs();
+    program = model.programs().get(programs[0]);
     final int token = value(program, model.metadata("generate.token", "input_ids")).space;
     int most = options.maxTokens != 0 ? options.maxTokens : listedMost(model);
     if (most == 0) most = USUAL_NEW_TOKENS;
     Session made = null;
     try {
-      final Program encoder = encoder();
+      final Program encoder = programs[1] < 0 ? null : model.programs().get(programs[1]);
       if (encoder != null) {
         prompts = null;
         made = read(encoder, texts, options.workers, token, most);
@@ -47,19 +48,10 @@ final class Decoder implements AutoCloseable {
     if (encode != null) encode.close();
   }
 
-  static int listedMost(Model model) {
-    final int[] found = numbers(model.metadata("generate.max_tokens", model.metadata("generate.most", "0")));
-    return found.length == 0 ? 0 : found[0];
-  }
-
-  static int[] numbers(String text) {
-    final List<Integer> found = new ArrayList<>();
-    for (String word : text.split(" ")) {
-      if (word.matches("-?[0-9]{1,9}")) found.add(Integer.parseInt(word));
-    }
-    final int[] numbers = new int[found.size()];
-    for (int i = 0; i < numbers.length; ++i) numbers[i] = found.get(i);
-    return numbers;
+  /** The most tokens of a text by the metadata; 0: any number. */
+  private static int listedMost(Model model) {
+    final String found = model.metadata("generate.max_tokens", model.metadata("generate.most", "0"));
+    return found.matches("[0-9]{1,9}") ? Integer.parseInt(found) : 0;
   }
 
   private Program.Value value(Program of, String name) {
@@ -72,12 +64,16 @@ final class Decoder implements AutoCloseable {
         FoveaException.NAME);
   }
 
-  private Program encoder() {
-    final String name = model.metadata("generate.encode", "encode");
-    for (Program one : model.programs()) {
-      if (one.name.equals(name)) return one;
+  /** {decoder, encoder or -1} */
+  private int[] programs() {
+    final long handle = model.enter();
+    try {
+      return Native.generatePrograms(handle);
+    } catch (FoveaException error) {
+      throw error.about(model.name());
+    } finally {
+      model.leave();
     }
-    return null;
   }
 
   // ---- With an encoder ----

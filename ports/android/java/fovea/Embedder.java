@@ -14,7 +14,8 @@ final class Embedder {
   private final Model model;
   private final EmbedOptions options;
   private final Program program;
-  private final Program.Value output;
+  private final int[] info; // how embeddings are read
+  private final int width;
   private final String prompt;
 
   Embedder(Model model, EmbedOptions given, boolean compares) {
@@ -26,7 +27,8 @@ final class Embedder {
     model.enter();
     model.leave();
     program = model.program(options.program);
-    output = Results.embedding(model, program, options.output);
+    info = Results.embedding(model, program, options);
+    width = info[Results.WIDTH];
     prompt = promptOf();
   }
 
@@ -50,30 +52,13 @@ final class Embedder {
     return found;
   }
 
-  /** Receives where the embedding of a text of the window is. */
-  private interface Place {
-    void write(Session session, int row, int[] offsets, int place);
-  }
-
-  private void run(Batches batches, List<Encoding> window, Place to) {
-    final boolean whole = model.spaces().get(output.space).parent < 0;
-    final int[][] offsets = new int[1][];
-    batches.run(window, (session, row, place) -> {
-      if (row == 0) offsets[0] = whole ? null : session.segments(output.space);
-      to.write(session, row, offsets[0], place);
-    });
-  }
-
   private Batches batches(Iterable<String> texts) {
     return new Batches(model, program, options, prompt, texts);
   }
 
   private float[][] window(Batches batches, List<Encoding> window) {
     final float[][] found = new float[window.size()][];
-    run(batches, window, (session, row, offsets, place) -> {
-      found[place] = new float[output.width];
-      Results.embed(session, output, offsets, row, options.normalise, found[place], 0);
-    });
+    batches.run(window, (session, row, place) -> session.readResult(info, row, found[place] = new float[width], 0));
     return found;
   }
 
@@ -87,7 +72,6 @@ final class Embedder {
   }
 
   Embeddings flat(Iterable<String> texts) {
-    final int width = output.width;
     final Batches batches = batches(texts);
     float[] all = new float[0];
     int count = 0;
@@ -104,8 +88,7 @@ final class Embedder {
       }
       final float[] to = all;
       final int first = count;
-      run(batches, window, (session, row, offsets, place) ->
-          Results.embed(session, output, offsets, row, options.normalise, to, (first + place) * width));
+      batches.run(window, (session, row, place) -> session.readResult(info, row, to, (first + place) * width));
       count += window.size();
     }
     return new Embeddings(all.length == count * width ? all : Arrays.copyOf(all, count * width), count, width);
@@ -116,29 +99,17 @@ final class Embedder {
       throw new IllegalArgumentException("a direct buffer of native byte order that is not read-only is needed: "
           + "ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder()).asFloatBuffer()");
     }
-    final int width = output.width;
     final Batches batches = batches(texts);
-    final float[] kept = new float[width];
     int count = 0;
     for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
       final int first = to.position();
       if ((long) window.size() * width > to.remaining()) {
         throw new java.nio.BufferOverflowException();
       }
-      run(batches, window, (session, row, offsets, place) -> {
-        final int at = first + place * width;
-        if (offsets == null && !options.normalise) {
-          session.call(address -> {
-            Native.readRowTo(address, output.index, row, to, 4L * at);
-            return null;
-          });
-          return;
-        }
-        Results.embed(session, output, offsets, row, options.normalise, kept, 0);
-        final FloatBuffer view = to.duplicate();
-        view.position(at);
-        view.put(kept);
-      });
+      batches.run(window, (session, row, place) -> session.call(address -> {
+        Native.readResultTo(address, info, row, to, 4L * (first + place * width));
+        return null;
+      }));
       to.position(first + window.size() * width);
       count += window.size();
     }

@@ -22,18 +22,22 @@ final class Explainer {
 
   /** The attention that explains the rows of a space; null: none. */
   private Tap tap(int space) {
-    final String operation = space < 0 ? null : model.metadata("explain." + model.spaces().get(space).name);
-    if (operation == null || operation.isEmpty()) return null;
-    final Program.Operation found = program.operations.get(model.attention(program, operation));
-    final Tap made = new Tap(operation).reduce(Tap.Reduce.MEAN);
-    if (found.first >= 0 && found.second >= 0) {
-      made.firstRow = program.values.get(found.first).space == program.values.get(found.second).space;
+    if (space < 0) return null;
+    final long handle = model.enter();
+    final int[] found;
+    try {
+      found = Native.explainingTap(handle, program.index, space);
+    } finally {
+      model.leave();
     }
+    if (found == null) return null;
+    final Tap made = new Tap(program.operations.get(found[0]).name).reduce(Tap.Reduce.MEAN);
+    made.firstRow = found[1] != 0;
     return made;
   }
 
   Explanation explain(String text) {
-    final Program.Value logits = Results.logits(model, program);
+    final int[] info = Results.classes(model, program);
     final Tap ofTokens = tap(tokens);
     final Tap ofSentences = tap(sentences);
     if (ofTokens == null) {
@@ -46,104 +50,55 @@ final class Explainer {
     final List<Encoding> encodings = new ArrayList<>();
     try (Session session = model.tapped(program, Collections.singletonList(text), options, taps, encodings)) {
       final Encoding encoding = encodings.get(0);
-      final List<Prediction> classes = Results.predictions(model, program, session.row(logits.index, 0), options.top);
-      final double[] weights = weights(session, tokens, 0, ofTokens);
+      final List<Prediction> classes = Results.predictions(model, session, info, 0, options.top);
+      final float[] weights = session.call(address -> Native.readWeights(address, 0, tokens));
       if (weights == null) {
         throw new FoveaException(model.name() + ": the attention of metadata explain."
             + model.spaces().get(tokens).name + " does not read the tokens", FoveaException.NAME);
       }
-      final List<Explanation.Word> words = new ArrayList<>();
+      final int count = encoding.sentences == null ? 1 : encoding.sentences.length;
+      final float[] shares = ofSentences == null ? null
+          : session.call(address -> Native.readWeights(address, 1, sentences));
+      final double[] share = new double[count];
+      for (int i = 0; i < count; ++i) share[i] = shares == null ? 1.0 / count : shares[i];
+      final List<List<Explanation.Word>> words = words(encoding, weights, share);
       final List<Explanation.Sentence> parts = new ArrayList<>();
-      final byte[] raw = Native.bytes(text, "text");
-      if (sentences < 0) {
-        words.addAll(words(text, raw, encoding, 0, weights.length, weights, 1));
-      } else {
-        final double[] shares = ofSentences == null ? null : weights(session, sentences, 1, ofSentences);
-        final CharSpans spans = new CharSpans(text);
-        int first = 0;
-        for (int i = 0; i < encoding.sentences.length; ++i) {
-          final double share = shares == null ? 1.0 / encoding.sentences.length : shares[i];
-          final int end = first + encoding.sentences[i];
-          final List<Explanation.Word> listed = words(text, raw, encoding, first, end, weights, share);
-          final int from = spans.begin(encoding.sentenceBegins[i]);
-          final int to = spans.end(encoding.sentenceEnds[i]);
-          parts.add(new Explanation.Sentence(text.substring(from, to), from, to, share, listed));
-          words.addAll(listed);
-          first = end;
-        }
+      final CharSpans spans = new CharSpans(text);
+      for (int i = 0; encoding.sentences != null && i < count; ++i) {
+        final int from = spans.begin(encoding.sentenceBegins[i]);
+        final int to = spans.end(encoding.sentenceEnds[i]);
+        parts.add(new Explanation.Sentence(text.substring(from, to), from, to, share[i], words.get(i)));
       }
-      return new Explanation(text, classes, words, parts);
+      final List<Explanation.Word> all = new ArrayList<>();
+      for (List<Explanation.Word> part : words) all.addAll(part);
+      return new Explanation(text, classes, all, parts);
     }
   }
 
-  /** The weights of the rows of a space, through all its segments; null: the attention does not belong to it. */
-  private double[] weights(Session session, int space, int index, Tap tap) {
-    final AttentionMap map = session.map(index, tap.operation);
-    final int[] offsets = session.segments(space);
-    if (map.segments() != offsets.length - 1) return null;
-    final double[] found = new double[offsets[offsets.length - 1]];
-    for (int i = 0; i + 1 < offsets.length; ++i) {
-      final float[][] rows = map.segment(i, 0);
-      final int length = offsets[i + 1] - offsets[i];
-      if (rows.length == 0 || length == 0) continue;
-      final int front = rows[0].length - length; // rows in front, if the keys' space extends this one
-      if (front < 0) return null;
-      for (int k = 0; k < length; ++k) found[offsets[i] + k] = rows[0][front + k];
+  /** The words of each sentence, or of a text that is read at once. `shares`: the weight of each sentence. */
+  private static List<List<Explanation.Word>> words(Encoding encoding, float[] weights, double[] shares) {
+    final int tokens = encoding.size();
+    final int[] ranges = new int[2 * tokens];
+    for (int i = 0; i < tokens; ++i) {
+      ranges[2 * i] = encoding.begins[i];
+      ranges[2 * i + 1] = encoding.ends[i];
     }
-    return found;
-  }
-
-  private static boolean isWord(int one) {
-    return one >= 0x80 || one == '_' || one >= '0' && one <= '9' || (one | 32) >= 'a' && (one | 32) <= 'z';
-  }
-
-  /**
-   * Whether two adjacent tokens belong to one word. Scripts that are written without spaces (from E3 on in UTF-8) have
-   * no
-   * words of several tokens here.
-   */
-  private static boolean touches(byte[] raw, int end, int begin) {
-    if (end != begin || begin <= 0 || begin >= raw.length) return false;
-    final int after = raw[begin] & 0xff;
-    return isWord(raw[begin - 1] & 0xff) && isWord(after) && !(after >= 0xe3 && after <= 0xe9);
-  }
-
-  private static boolean isSpace(byte one) {
-    return one == ' ' || one >= 9 && one <= 13;
-  }
-
-  /** Words of the tokens from `first` to `last`. */
-  private static List<Explanation.Word> words(String text, byte[] raw, Encoding encoding, int first, int last,
-      double[] weights, double share) {
-    final List<Explanation.Word> found = new ArrayList<>();
-    final CharSpans spans = new CharSpans(text);
-    int from = 0;
-    int to = -1;
-    double weight = 0;
-    for (int i = first; i <= last; ++i) {
-      int begin = raw.length;
-      int end = raw.length;
-      if (i < last) {
-        if (encoding.special[i]) continue;
-        begin = encoding.begins[i];
-        end = encoding.ends[i];
-        while (begin < end && isSpace(raw[begin])) ++begin;
-        if (begin >= end) continue;
+    final int[] lengths = encoding.sentences == null ? new int[] {tokens} : encoding.sentences;
+    final int[] places = new int[2 * tokens];
+    final float[] merged = new float[tokens];
+    final int[] counts = Native.words(Native.bytes(encoding.text, "text"), encoding.special, ranges, lengths, weights,
+        places, merged);
+    final List<List<Explanation.Word>> found = new ArrayList<>();
+    final CharSpans spans = new CharSpans(encoding.text);
+    for (int part = 0, at = 0; part < counts.length; ++part) {
+      final List<Explanation.Word> words = new ArrayList<>();
+      for (int i = 0; i < counts[part]; ++i, ++at) {
+        final int begin = spans.begin(places[2 * at]);
+        final int end = spans.end(places[2 * at + 1]);
+        words.add(new Explanation.Word(encoding.text.substring(begin, end), begin, end, merged[at],
+            merged[at] * shares[part]));
       }
-      if (i == last || to < 0 || begin >= to && !touches(raw, to, begin)) {
-        if (to >= 0) {
-          final int at = spans.begin(from);
-          final int until = spans.end(to);
-          found.add(new Explanation.Word(text.substring(at, until), at, until, weight, weight * share));
-        }
-        from = begin;
-        to = begin;
-        weight = 0;
-      }
-      if (i < last) {
-        to = Math.max(to, end);
-        weight += weights[i];
-      }
+      found.add(words);
     }
     return found;
   }

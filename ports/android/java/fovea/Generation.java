@@ -35,6 +35,8 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     ROOM
   }
 
+  private static final End[] ENDS = {End.NOT_YET, End.STOP_TOKEN, End.MAX_TOKENS, End.ROOM}; // by fovea_end
+
   /** One step: an entry for each text. */
   public static final class Step {
     public final int index;
@@ -85,8 +87,6 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
   private final Decoder decoder;
   private final Handle handle;
   private final List<Text> texts = new ArrayList<>();
-  private final int most;
-  private final int[] stopIds;
   private final boolean logprobs;
   private boolean left = true;
 
@@ -95,9 +95,6 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     this.model = model;
     logprobs = options.logprobs;
     decoder = new Decoder(model, prompts, options); // closed with this
-    most = options.maxTokens != 0 ? options.maxTokens : Decoder.listedMost(model);
-    stopIds = options.stopIds != null ? options.stopIds
-        : Decoder.numbers(model.metadata("generate.stop_ids", model.metadata("generate.end", "")));
     handle = new Handle("this generation", decoder.generator) {
       @Override
       void free(long address) {
@@ -176,7 +173,7 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
       if (text.end != End.NOT_YET) {
         step.tokens[i] = -1;
       } else if (step.tokens[i] >= 0) {
-        step.parts[i] = add(text, i, step.tokens[i], numbers[2 + count + i] != 0);
+        step.parts[i] = add(text, i, step.tokens[i], ENDS[numbers[2 + count + i]]);
       }
       text.text.append(step.parts[i]);
       step.ends[i] = text.end;
@@ -185,19 +182,15 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     return step;
   }
 
-  private String add(Text text, int number, int token, boolean ended) {
-    boolean stops = false;
-    for (int id : stopIds) stops = stops || ended && id == token;
+  private String add(Text text, int number, int token, End end) {
+    final boolean stops = end == End.STOP_TOKEN;
     text.tokens.add(token);
-    if (ended) {
-      final boolean full = most != 0 && text.tokens.size() >= most;
-      text.end = stops ? End.STOP_TOKEN : full ? End.MAX_TOKENS : End.ROOM;
-    }
+    text.end = end;
     String part = "";
     if (text.stream != null) {
       final long address = text.stream.own();
       try {
-        final byte[] shown = Native.addToken(address, stops ? -1 : token, ended);
+        final byte[] shown = Native.addToken(address, stops ? -1 : token, end != End.NOT_YET);
         if (shown[0] != 0) text.end = End.STOP_STRING;
         part = new String(shown, 1, shown.length - 1, java.nio.charset.StandardCharsets.UTF_8);
       } finally {

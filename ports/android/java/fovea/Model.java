@@ -368,14 +368,14 @@ public final class Model implements Closeable {
     checkOpen();
     final ClassifyOptions options = given.copy();
     final Program program = program(options.program);
-    final Program.Value logits = Results.logits(this, program);
+    final int[] info = Results.classes(this, program);
     final Batches batches = new Batches(this, program, options, "", texts);
     final List<List<Prediction>> found = new ArrayList<>();
     for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
       final int first = found.size();
       found.addAll(Collections.nCopies(window.size(), (List<Prediction>) null));
       batches.run(window, (session, row, place) -> found.set(first + place,
-          Results.predictions(this, program, session.row(logits.index, row), options.top)));
+          Results.predictions(this, session, info, row, options.top)));
     }
     return found;
   }

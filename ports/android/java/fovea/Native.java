@@ -150,17 +150,26 @@ final class Native {
 
   static native int[] outputShape(long session, int value);
 
-  static native void readRow(long session, int value, int row, float[] to, int offset);
+  /** `info`: what resultInfo returns. */
+  static native void readResult(long session, int[] info, int index, float[] to, int offset);
 
-  static native void readRowTo(long session, int value, int row, FloatBuffer to, long offset);
+  static native void readResultTo(long session, int[] info, int index, FloatBuffer to, long offset);
 
   static native int[] segments(long session, int space);
 
-  static native int[] resultInfo(long model, int program);
+  /** `output`: ended by 0; null: as the model states. */
+  static native int[] resultInfo(long model, int program, byte[] output);
 
   static native int[] present(int activation, float[] scores, int top);
 
   static native double similarity(int measure, float[] a, float[] b);
+
+  static native int[] explainingTap(long model, int program, int space);
+
+  static native float[] readWeights(long session, int tap, int space);
+
+  static native int[] words(byte[] text, boolean[] special, int[] ranges, int[] lengths, float[] weights, int[] places,
+      float[] found);
 
   static native int[] mapInfo(long session, int tap);
 
@@ -171,6 +180,8 @@ final class Native {
   static native byte[] tapsFile(long session);
 
   // ---- Generation: jni/generate.c ----
+
+  static native int[] generatePrograms(long model);
 
   static native int[] linked(long model, int program);
 

@@ -70,15 +70,11 @@ public final class Program {
     public final String op;
     /** For attention, else 0. */
     public final int heads;
-    final int first;
-    final int second;
 
-    Operation(String name, String op, int[] numbers, int at) {
+    Operation(String name, String op, int heads) {
       this.name = name;
       this.op = op;
-      heads = numbers[at];
-      first = numbers[at + 1];
-      second = numbers[at + 2];
+      this.heads = heads;
     }
 
     @Override
@@ -103,7 +99,7 @@ public final class Program {
     final String[] steps = Native.texts(Native.modelNames(model, 5, index));
     final int[] heads = Native.programSteps(model, index);
     final List<Operation> found = new ArrayList<>();
-    for (int i = 0; 2 * i < steps.length; ++i) found.add(new Operation(steps[2 * i], steps[2 * i + 1], heads, 3 * i));
+    for (int i = 0; 2 * i < steps.length; ++i) found.add(new Operation(steps[2 * i], steps[2 * i + 1], heads[i]));
     operations = Collections.unmodifiableList(found);
   }
 

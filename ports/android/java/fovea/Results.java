@@ -9,10 +9,35 @@ import java.util.List;
 final class Results {
   private Results() {}
 
+  // Places of numbers of fovea_result_info, and some of their values.
+  private static final int KIND = 1;
+  static final int VALUE = 2;
+  static final int WIDTH = 3;
+  private static final int POOLING = 4;
+  private static final int ACTIVATION = 5;
+  private static final int MEASURE = 6;
+  private static final int NORMALIZE = 7;
+  private static final int EMBEDDING = 1;
+  private static final int CLASSES = 2;
+  private static final int MAX_SIM = 4;
+
+  /** How results of a program are read: as the model states, or an output as embeddings. */
+  private static int[] info(Model model, Program program, String output) {
+    final byte[] name = output == null ? null : Native.bytes(output + "\0", "output");
+    final long handle = model.enter();
+    try {
+      return Native.resultInfo(handle, program.index, name);
+    } catch (FoveaException error) {
+      throw error.about(model.name());
+    } finally {
+      model.leave();
+    }
+  }
+
   // ---- Classes ----
 
-  /** The output with scores of classes of a text as a whole. */
-  static Program.Value logits(Model model, Program program) {
+  /** How the scores of classes of a text are read. */
+  static int[] classes(Model model, Program program) {
     final Program.Value found = program.output("logits");
     if (found == null) {
       throw new FoveaException(model.name() + ": program '" + program.name + "' has no output 'logits', the scores of "
@@ -23,12 +48,19 @@ final class Results {
           + ": the program has no output for a text as a whole: it has scores for each "
           + "token", FoveaException.NAME);
     }
-    return found;
+    final int[] info = info(model, program, null);
+    if (info[KIND] == CLASSES) return info;
+    throw new FoveaException(model.name() + ": its results are not classes: its task is " + model.metadata("task"),
+        FoveaException.NAME);
   }
 
-  static List<Prediction> predictions(Model model, Program program, float[] logits, int top) {
-    final int[] info = info(model, program);
+  /** The classes of a text of the last run. */
+  static List<Prediction> predictions(Model model, Session session, int[] info, int text, int top) {
     final boolean numbers = info[WIDTH] == 1 || info[ACTIVATION] == 0;
+    final int[] raw = info.clone();
+    raw[ACTIVATION] = 0;
+    final float[] logits = new float[info[WIDTH]];
+    session.readResult(raw, text, logits, 0);
     final float[] scores = logits.clone();
     final int[] order = Native.present(info[ACTIVATION], scores, numbers ? scores.length : top);
     if (numbers) {
@@ -41,33 +73,25 @@ final class Results {
     return found;
   }
 
-  // Numbers of fovea_result_info.
-  private static final int WIDTH = 2;
-  private static final int ACTIVATION = 4;
-
-  private static int[] info(Model model, Program program) {
-    final long handle = model.enter();
-    try {
-      return Native.resultInfo(handle, program.index);
-    } catch (FoveaException error) {
-      throw error.about(model.name());
-    } finally {
-      model.leave();
-    }
-  }
-
   // ---- Embeddings ----
 
-  /** The output that is the embedding of a text. */
-  static Program.Value embedding(Model model, Program program, String wanted) {
-    if (wanted != null) {
-      final String alias = model.metadata("alias." + wanted);
-      final Program.Value found = program.output(wanted) != null || alias == null ? program.output(wanted)
-          : program.output(alias);
-      if (found != null && found.type == Program.Value.F32) return found;
-      throw new FoveaException(model.name() + ": '" + wanted + "' is not an output of numbers; its outputs are: "
-          + String.join(", ", program.outputs()), FoveaException.NAME);
-    }
+  /** How the embedding of a text is read: of this output, or as the model states. */
+  static int[] embedding(Model model, Program program, EmbedOptions options) {
+    final int[] info = options.output == null ? usual(model, program) : output(model, program, options.output);
+    info[NORMALIZE] = options.normalise ? 1 : 0;
+    return info;
+  }
+
+  private static int[] output(Model model, Program program, String wanted) {
+    final String alias = model.metadata("alias." + wanted);
+    final Program.Value found = program.output(wanted) != null || alias == null ? program.output(wanted)
+        : program.output(alias);
+    if (found != null && found.type == Program.Value.F32) return info(model, program, found.name);
+    throw new FoveaException(model.name() + ": '" + wanted + "' is not an output of numbers; its outputs are: "
+        + String.join(", ", program.outputs()), FoveaException.NAME);
+  }
+
+  private static int[] usual(Model model, Program program) {
     final String task = model.metadata("task");
     if ("causal-lm".equals(task) || "seq2seq-lm".equals(task)) {
       throw new FoveaException(model.name() + ": it generates text (task " + task
@@ -75,75 +99,38 @@ final class Results {
           + "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, converts it "
           + "to a model of its hidden states", FoveaException.NAME);
     }
-    Program.Value best = null;
-    for (Program.Value value : program.values) {
-      if (value.isOutput && value.type == Program.Value.F32
-          && (best == null || rank(model, value) < rank(model, best))) {
-        best = value;
+    int[] info = info(model, program, null);
+    if (info[KIND] != EMBEDDING) {
+      String other = "logits";
+      for (String known : new String[] {"last_hidden_state", "pooler_output", "sentence_embedding"}) {
+        if (program.output(known) != null) other = known;
       }
+      info = info(model, program, other);
     }
-    if (best == null) {
-      throw new FoveaException(model.name() + ": program '" + program.name + "' has no outputs", FoveaException.NAME);
-    }
-    if (model.spaces().get(best.space).parent >= 0) {
-      model.announce("the model has no embedding of a text: the mean of the rows of '" + best.name
-          + "' is used; output(\""
-          + best.name + "\") chooses it without this warning");
-    } else if (best.name.equals("logits")) {
+    final String name = program.values.get(info[VALUE]).name;
+    if (info[POOLING] != 0) {
+      model.announce("the model has no embedding of a text: the mean of the rows of '" + name
+          + "' is used; output(\"" + name + "\") chooses it without this warning");
+    } else if (name.equals("logits")) {
       model.announce("the model has no embedding, but scores of classes, output 'logits': these are used; "
           + "output(\"logits\") chooses them without this warning, and fovea convert --task embedding converts the "
           + "model without them");
     }
-    return best;
-  }
-
-  private static int rank(Model model, Program.Value value) {
-    if (model.spaces().get(value.space).parent >= 0) return value.name.equals("last_hidden_state") ? 3 : 4;
-    return value.name.equals("sentence_embedding") ? 0 : value.name.equals("pooler_output") ? 1 : 2;
-  }
-
-  /** Writes the embedding of a text of a batch: a row of the output, or the mean of its rows. */
-  static void embed(Session session, Program.Value output, int[] offsets, int text, boolean normalise, float[] to,
-      int at) {
-    final int width = output.width;
-    if (offsets == null) {
-      session.readRow(output.index, text, to, at);
-    } else {
-      final double[] sums = new double[width];
-      for (int row = offsets[text]; row < offsets[text + 1]; ++row) {
-        session.readRow(output.index, row, to, at);
-        for (int i = 0; i < width; ++i) sums[i] += to[at + i];
-      }
-      final int rows = Math.max(1, offsets[text + 1] - offsets[text]);
-      for (int i = 0; i < width; ++i) to[at + i] = (float) (sums[i] / rows);
-    }
-    if (normalise) normalise(to, at, width);
-  }
-
-  /** Scales to length 1; zeros stay zeros. */
-  private static void normalise(float[] row, int at, int width) {
-    double sum = 0;
-    for (int i = at; i < at + width; ++i) sum += (double) row[i] * row[i];
-    if (sum == 0) return;
-    final double length = Math.sqrt(sum);
-    for (int i = at; i < at + width; ++i) row[i] = (float) (row[i] / length);
+    return info;
   }
 
   // ---- Similarity ----
 
+  /** The measure that the model was trained for. */
   static EmbedOptions.Measure measure(Model model, EmbedOptions.Measure wanted) {
     if (wanted != null) return wanted;
-    if ("late".equals(model.metadata("interaction"))) {
-      throw new FoveaException(model.name()
-          + ": compares texts token by token (late interaction): use the command fovea "
-          + "similarity", FoveaException.BUILD);
-    }
-    final String listed = model.metadata("similarity");
-    for (EmbedOptions.Measure measure : EmbedOptions.Measure.values()) {
-      if (measure.name().equalsIgnoreCase(listed)) return measure;
-    }
-    if (listed == null) return EmbedOptions.Measure.COSINE;
-    throw new FoveaException(model.name() + ": its measure '" + listed + "' is unknown", FoveaException.OPTION);
+    final Program program = model.program(null);
+    // The measure is the same for every output.
+    final int measure = info(model, program, program.outputs().isEmpty() ? null : program.outputs().get(0))[MEASURE];
+    if (measure != MAX_SIM) return EmbedOptions.Measure.values()[measure];
+    throw new FoveaException(model.name()
+        + ": compares texts token by token (late interaction): use the command fovea "
+        + "similarity", FoveaException.BUILD);
   }
 
   static double similarity(float[] a, float[] b, EmbedOptions.Measure measure) {

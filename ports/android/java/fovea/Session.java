@@ -140,17 +140,12 @@ final class Session implements AutoCloseable {
     return call(address -> Native.outputShape(address, value));
   }
 
-  void readRow(int value, int row, float[] to, int offset) {
+  /** Result `index` of the last run. `info`: of Results. */
+  void readResult(int[] info, int index, float[] to, int offset) {
     call(address -> {
-      Native.readRow(address, value, row, to, offset);
+      Native.readResult(address, info, index, to, offset);
       return null;
     });
-  }
-
-  float[] row(int value, int row) {
-    final float[] found = new float[shape(value)[2]];
-    readRow(value, row, found, 0);
-    return found;
   }
 
   int[] segments(int space) {
