@@ -139,6 +139,25 @@ func (m *Model) keptLimits(space, texts, newTokens, context int) (limits, error)
 	return found, nil
 }
 
+// generatePrograms returns the program that generates text and the one that it reads, nil if there is none.
+func (m *Model) generatePrograms() (decode, encode *Program, err error) {
+	core, err := m.use()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer core.release()
+	var record C.fovea_error
+	var first, second C.uint32_t
+	status := C.fovea_generate_find_programs(core.handle, &first, &second, &record)
+	if err := failed(m.Name, status, &record); err != nil {
+		return nil, nil, err
+	}
+	if second != C.FOVEA_NONE {
+		encode = &m.Programs[second]
+	}
+	return &m.Programs[first], encode, nil
+}
+
 func (m *Model) linkedInputs(program *Program) ([]uint32, error) {
 	core, err := m.use()
 	if err != nil {
@@ -249,7 +268,7 @@ func (m *Model) Generate(ctx context.Context, texts []string, options GenerateOp
 
 // read makes the sessions, and runs the encoder if there is one.
 func (g *Generation) read(ctx context.Context, m *Model, texts []string, options GenerateOptions) ([][]int32, error) {
-	program, err := m.Program(m.findOr("generate.decode", "decode"))
+	program, encoder, err := m.generatePrograms()
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +286,7 @@ func (g *Generation) read(ctx context.Context, m *Model, texts []string, options
 	made := SessionOptions{Program: program.Name, Workers: options.Workers}
 	var prompts [][]int32
 	var fitting limits
-	if encoder, err := m.Program(m.findOr("generate.encode", "encode")); err == nil {
+	if encoder != nil {
 		run := RunOptions{Program: encoder.Name, Workers: options.Workers}
 		encodings, err := m.encodeFor(encoder, texts, run)
 		if err != nil {

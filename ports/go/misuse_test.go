@@ -306,7 +306,7 @@ func TestGenerations(t *testing.T) {
 	_, err = model.Generate(background, nil, options)
 	refused(t, err, BadOption, "no text")
 	_, err = open(t, "package-section").Generate(background, prompts, options)
-	refused(t, err, BadName, "decode")
+	refused(t, err, BadName, "generates no text")
 }
 
 func TestAllow(t *testing.T) {

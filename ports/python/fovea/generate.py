@@ -229,8 +229,22 @@ class Generation(Generator):
         super().close()
 
 
-def _decode_program(model: Model) -> Program:
-    return model.program(model.metadata.get("generate.decode", "decode"))
+def _programs(model: Model) -> Tuple[Program, Optional[Program]]:
+    """The program that generates text, and the one whose outputs it reads."""
+    decode, encode = ctypes.c_uint32(), ctypes.c_uint32()
+    call("fovea_generate_find_programs", model.address, ctypes.byref(decode), ctypes.byref(encode), doing=model.name)
+    programs = list(model.programs.values())
+    return programs[decode.value], None if encode.value == _c.FOVEA_NONE else programs[encode.value]
+
+
+def generates(model: Model) -> bool:
+    try:
+        _programs(model)
+    except Error as error:
+        if error.status != _c.FOVEA_E_NAME:
+            raise
+        return False
+    return True
 
 
 def _listed_most(model: Model) -> int:
@@ -310,9 +324,8 @@ def sampling_of(sampling: Optional[Sampling], fields: Dict[str, Any]) -> Samplin
 
 def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int],
              stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
-    program, listed = _decode_program(model), _listed(texts)
+    (program, encoder), listed = _programs(model), _listed(texts)
     most = int(fitting(max_tokens or 0, ctypes.c_uint32, "max_tokens"))
-    encoder = model.programs.get(model.metadata.get("generate.encode", "encode"))
     if encoder is None:
         return _continue(model, program, listed, rules, most, stop_ids, workers)
     encodings = _encodings(model, encoder, listed)

@@ -313,8 +313,8 @@ class Model(Handle):
             found["prompt"] = f"{prompt}: {self.metadata.get('prompt.' + prompt, '')!r}"
         if "similarity" in self.metadata:
             found["measure"] = self.metadata["similarity"]
-        if self.metadata.get("generate.decode", "decode") in self.programs:
-            from .generate import most_new
+        from .generate import generates, most_new
+        if generates(self):
             found["max_tokens"] = most_new(self, 0)
             found["temperature"] = "0 (the best token of each step)"
         return found

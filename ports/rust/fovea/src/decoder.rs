@@ -19,9 +19,16 @@ pub(crate) struct Sessions<'m> {
     pub(crate) prompts: Vec<Vec<i32>>,
 }
 
-fn named_program<'m>(model: &'m Model<'_>, key: &str, usual: &str) -> Option<&'m Program> {
-    let name = model.metadata(key).unwrap_or(usual);
-    model.programs().iter().find(|program| program.name == name)
+/// The program that generates text, and the one whose outputs it reads.
+fn generate_programs<'m>(model: &'m Model<'_>) -> Result<(&'m Program, Option<&'m Program>)> {
+    let (mut decode, mut encode) = (sys::FOVEA_NONE, sys::FOVEA_NONE);
+    // SAFETY: a valid handle, and two numbers.
+    call(model.name(), |error| unsafe {
+        sys::fovea_generate_find_programs(model.handle(), &mut decode, &mut encode, error)
+    })?;
+    let program = |index: u32| model.programs().get(index as usize);
+    let decoder = program(decode).ok_or_else(|| Error::new(sys::FOVEA_E_INTERNAL, model.name(), "no such program"))?;
+    Ok((decoder, program(encode)))
 }
 
 /// The most tokens of a text, as the model states it.
@@ -134,8 +141,7 @@ pub(crate) fn sessions_for<'m, T: AsRef<[u8]>>(
     if texts.is_empty() {
         return Err(Error::new(sys::FOVEA_E_OPTION, "generate", "no text is given"));
     }
-    let program = named_program(model, "generate.decode", "decode")
-        .ok_or_else(|| Error::new(sys::FOVEA_E_NAME, model.name(), "the model has no decoder"))?;
+    let (program, encoder) = generate_programs(model)?;
     let session = |limits: &Limits, linked: &[u32]| {
         let options = SessionOptions {
             program: Some(&program.name),
@@ -146,7 +152,7 @@ pub(crate) fn sessions_for<'m, T: AsRef<[u8]>>(
         Session::new(model, &options, linked)
     };
     let most = most_new(model, max_tokens);
-    if let Some(encoder) = named_program(model, "generate.encode", "encode") {
+    if let Some(encoder) = encoder {
         let options = RunOptions { program: Some(&encoder.name), threads, ..Default::default() };
         let encodings = encode_for(model, encoder, texts, &options)?;
         let (encode, read) = run_encodings(model, &encodings, &options, &[], &[])?;

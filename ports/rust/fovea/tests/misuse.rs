@@ -263,7 +263,7 @@ fn generations() {
     let sampling = fovea::Sampling { temperature: f32::NAN, ..Default::default() };
     refused(model.generate(&prompts, &GenerateOptions { sampling, ..options.clone() }), sys::FOVEA_E_OPTION, "");
     refused(model.generate(&["word ".repeat(5000)], &options), sys::FOVEA_E_LENGTH, "give a shorter one");
-    refused(section().generate(&prompts, &options), sys::FOVEA_E_NAME, "no decoder");
+    refused(section().generate(&prompts, &options), sys::FOVEA_E_NAME, "generates no text");
     // The room of the model ends a text, and that can be seen.
     let most = GenerateOptions { max_tokens: u32::MAX, stop_ids: Some(&[]), ..Default::default() };
     let mut generation = model.generate(&prompts[..1], &most).unwrap();
