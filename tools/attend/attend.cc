@@ -5,6 +5,7 @@
 #include "tools/attend/subject.h"
 #include "tools/attend/written.h"
 #include "tools/base/fail.h"
+#include "tools/generate/decoder_session.h"
 
 namespace fovea::tools {
 namespace {
@@ -21,7 +22,9 @@ Subject SubjectOf(const Model& model, const AttendRequest& request) {
 bool Writes(const Model& model, const AttendRequest& request) {
   if (!request.prompts.empty() || !request.sources.empty()) return true;
   if (request.sounds.empty() && request.pictures.empty()) return false;
-  return request.program.empty() && !ContinuesTexts(model) && model.HasProgram("decode");
+  if (!request.program.empty()) return false;
+  const auto programs = FindGeneratePrograms(model);
+  return programs && programs->encode;
 }
 
 std::string Title(const Model& model, const AttentionRecord& record) {

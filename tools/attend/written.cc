@@ -380,9 +380,7 @@ AttentionRecord FollowSteps(const Model& model, const AttendRequest& request, Ge
 }  // namespace
 
 AttentionRecord AttendWritten(const Model& model, const AttendRequest& request, bool only_bytes) {
-  if (!model.HasProgram(MetadataOr(model, "generate.decode", "decode"))) {
-    Fail("{}: has no decoder; give --text instead", model.name());
-  }
+  if (!FindGeneratePrograms(model)) Fail("{}: has no decoder; give --text instead", model.name());
   if (!request.prompts.empty()) {
     if (!ContinuesTexts(model)) Fail("{}: has an encoder; give its input with --source", model.name());
     return Continue(model, request, only_bytes);

@@ -4,6 +4,7 @@
 
 #include "tools/generate/generator.h"
 #include "tools/generate/room.h"
+#include "tools/model/library_error.h"
 
 namespace fovea::tools {
 namespace {
@@ -60,15 +61,21 @@ void AddSources(const Model& model, const Session& encode, SessionRequest* decod
 
 }  // namespace
 
+std::optional<GeneratePrograms> FindGeneratePrograms(const Model& model) {
+  uint32_t decode = 0, encode = 0;
+  fovea_error error{};
+  const fovea_status status = fovea_generate_find_programs(model.get(), &decode, &encode, &error);
+  if (status == FOVEA_E_NAME) return std::nullopt;
+  Check(status, error, model.name());
+  return GeneratePrograms{decode, encode == FOVEA_NONE ? std::nullopt : std::optional<uint32_t>(encode)};
+}
+
 uint32_t DecodeProgram(const Model& model) {
-  const std::string name = MetadataOr(model, "generate.decode", "decode");
-  if (!model.HasProgram(name)) {
-    Fail(
-        "{}: does not generate text: it has no program '{}'; fovea run prints its results, fovea transcribe the text "
-        "of sounds",
-        model.name(), name);
-  }
-  return model.FindProgram(name);
+  if (const auto programs = FindGeneratePrograms(model)) return programs->decode;
+  Fail(
+      "{}: does not generate text: it has no program '{}'; fovea run prints its results, fovea transcribe the text of "
+      "sounds",
+      model.name(), MetadataOr(model, "generate.decode", "decode"));
 }
 
 uint32_t ScoredTokens(const Model& model) {

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_GENERATE_DECODER_SESSION_H_
 #define FOVEA_TOOLS_GENERATE_DECODER_SESSION_H_
 
+#include <optional>
 #include <vector>
 
 #include "tools/generate/generation.h"
@@ -10,6 +11,14 @@ namespace fovea::tools {
 
 // Default maximum length if neither request nor model sets one.
 inline constexpr uint32_t kUsualMaxTokens = 512;
+
+// The programs that generate text. `encode`: the one whose outputs the decoder reads.
+struct GeneratePrograms {
+  uint32_t decode;
+  std::optional<uint32_t> encode;
+};
+// No value: the model generates no text.
+std::optional<GeneratePrograms> FindGeneratePrograms(const Model& model);
 
 // The program that computes the next token.
 uint32_t DecodeProgram(const Model& model);

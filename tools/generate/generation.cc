@@ -23,8 +23,6 @@ uint32_t AttentionStep(const Model& model, uint32_t program) {
   Fail("{}: the decoder has no cross-attention; leave out --alignments", model.name());
 }
 
-std::string EncodeName(const Model& model) { return MetadataOr(model, "generate.encode", "encode"); }
-
 // Collects the output of a generator, step by step.
 class Writer {
  public:
@@ -311,9 +309,15 @@ GenerationRequest Completed(const Model& model, GenerationRequest request) {
 
 }  // namespace
 
-bool ContinuesTexts(const Model& model) { return !model.HasProgram(EncodeName(model)); }
+bool ContinuesTexts(const Model& model) {
+  const auto programs = FindGeneratePrograms(model);
+  return programs && !programs->encode;
+}
 
-uint32_t EncoderProgram(const Model& model) { return model.FindProgram(EncodeName(model)); }
+uint32_t EncoderProgram(const Model& model) {
+  const auto programs = FindGeneratePrograms(model);
+  return programs && programs->encode ? *programs->encode : model.FindProgram("encode");
+}
 
 uint32_t SourceProgram(const Model& model) {
   const uint32_t program = EncoderProgram(model);

@@ -85,7 +85,7 @@ struct Generation {
   std::vector<Hypothesis> hypotheses;         // best first; `tokens` is the first
 };
 
-// Whether the model has no encoder, so that its decoder continues prompts (decoder-only).
+// Whether the model generates text and has no encoder, so that its decoder continues prompts (decoder-only).
 bool ContinuesTexts(const Model& model);
 
 // The encoder's program for token ids. Fails if there is none.
