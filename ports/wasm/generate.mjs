@@ -5,17 +5,30 @@ import { Blocks } from "./library.mjs";
 import { optionsOf } from "./options.mjs";
 import { encodingsOf, ran } from "./predict.mjs";
 import { Session } from "./session.mjs";
-import { counted, quoted, shownAs } from "./shown.mjs";
+import { counted, quoted, shownAs, shownValue } from "./shown.mjs";
 
 const USUAL_NEW_TOKENS = 512;  // if neither the caller nor the model limits them
 const PROMPT_ROWS = 512;  // prefill: most rows of a prompt per run
 const ENDS = {
   [C.FOVEA_END_NOT]: null, [C.FOVEA_END_STOP]: "stop", [C.FOVEA_END_LIMIT]: "limit", [C.FOVEA_END_FULL]: "full",
 };
+const DRAWING = ["topK", "topP", "minP", "seed"];
 const SAMPLING = {
   temperature: "temperature", topK: "top_k", topP: "top_p", minP: "min_p", repetitionPenalty: "repetition_penalty",
   presencePenalty: "presence_penalty", seed: "seed",
 };
+
+/** Refuses a wrong number of tokens; reports options that greedy search does not use. */
+function checkNumbers(maxTokens, sampling) {
+  if (!Number.isInteger(maxTokens) || maxTokens < 0 || maxTokens >= 2 ** 31) {
+    refuse(`maxTokens is ${shownValue(maxTokens)}: a whole number is needed, 0 for the model's limit`,
+      C.FOVEA_E_OPTION);
+  }
+  const idle = sampling.temperature ? [] : DRAWING.filter((name) => sampling[name]);
+  if (idle.length) {
+    console.warn(`fovea: without a temperature above 0 the best token is taken; ignored: ${idle.join(", ")}`);
+  }
+}
 
 /** Limits of a decoder with a KV cache: `context` tokens per text, `rows` new ones per run. */
 function keptLimits(model, space, rows, context) {
@@ -74,6 +87,7 @@ function linkedLimits(model, program, encode, read, linked, token, context) {
 export class Generation {
   constructor(model, text, options) {
     const { maxTokens = 0, maxLength = 0, ...sampling } = optionsOf("generate", options);
+    checkNumbers(maxTokens, sampling);
     const library = model.open(), { metadata } = model;
     this.model = model;
     this.sessions = [];

@@ -4,6 +4,7 @@ import { FoveaError, refuse, statusName } from "./errors.mjs";
 import { instanceOf, sharesMemory } from "./instance.mjs";
 import { compiled } from "./module.mjs";
 import { platform } from "./platform.mjs";
+import { shownValue } from "./shown.mjs";
 import { Threads, sharedMemory } from "./threads.mjs";
 
 /** The name of a type in DataView methods, and its bytes. */
@@ -38,7 +39,8 @@ class Struct {
     const most = type === "u64" ? Number.MAX_SAFE_INTEGER : 0xffffffff;
     if (typeof value !== "bigint" && !(type[0] === "f" ? typeof value === "number" :
         Number.isInteger(value) && value >= 0 && value <= most)) {
-      refuse(`${name} is ${value}: a ${type[0] === "f" ? "" : "whole "}number is needed`, constants.FOVEA_E_OPTION);
+      refuse(`${name} is ${shownValue(value)}: a ${type[0] === "f" ? "" : "whole "}number ` +
+        `${type[0] === "f" ? "" : `from 0 to ${most} `}is needed`, constants.FOVEA_E_OPTION);
     }
     this.library.view[`set${TYPES[type][0]}`](this.address + offset, type === "u64" ? BigInt(value) : value, true);
   }

@@ -191,6 +191,17 @@ export class Model {
         meant(String(name), program.values.map((value) => value.name)), constants.FOVEA_E_NAME);
   }
 
+  /** Names of a program's outputs. */
+  outputs(program) {
+    return program.values.filter((value) => value.role === "output").map((value) => value.name);
+  }
+
+  /** An output by its name or alias; undefined: there is none. */
+  output(program, name) {
+    const found = this.#named(program.values, name);
+    return found?.role === "output" ? found : undefined;
+  }
+
   attention(program, name) {
     const steps = program.steps.filter((step) => step.op === "attention");
     return this.#named(steps, name) ?? refuse(`program '${program.name}' has no attention '${name}'; it has: ` +

@@ -143,7 +143,7 @@ export function run(model, texts, given) {
   const program = model.program(name), list = Array.isArray(texts) ? texts : [texts];
   if (list.length === 0) refuse("a text or a list of texts is needed");
   const kept = keep.filter((value) => model.value(program, value).role !== "output");
-  const outputs = program.values.filter((value) => value.role === "output").map((value) => value.name);
+  const outputs = model.outputs(program);
   return computed(model, program, list, { ...options, keep: kept }, (session, encodings) => ({
     encodings,
     outputs: Object.fromEntries([...outputs, ...keep].map((output) => [output, session.output(output)])),
@@ -184,16 +184,22 @@ function promptOf(model, name) {
 /** How the embedding of a text is read: of this output, or as the model states. */
 function embeddingInfo(model, program, output) {
   if (output !== undefined) {
-    const value = model.value(program, output);
-    if (value.role === "output") return resultInfo(model, program, value.name);
-    const outputs = program.values.filter(({ role }) => role === "output").map(({ name }) => name);
-    refuse(`'${output}' is not an output; there are: ${outputs.join(", ")}`, C.FOVEA_E_NAME);
+    const value = model.output(program, output);
+    if (value) return resultInfo(model, program, value.name);
+    const known = model.outputs(program);
+    refuse(`'${output}' is not an output${meant(String(output), known) || ";"} there are: ${known.join(", ")}`,
+      C.FOVEA_E_NAME);
+  }
+  const { task } = model.metadata;
+  if (task === "causal-lm" || task === "seq2seq-lm") {
+    refuse(`the model generates text (task ${task}), and has no embeddings; the option output chooses one of its ` +
+      "outputs, and fovea convert --task embedding, for encoders --task encoder, converts it to a model of its " +
+      "hidden states", C.FOVEA_E_NAME);
   }
   let info = resultInfo(model, program);
   if (info.kind !== C.FOVEA_RESULT_EMBEDDING) {
     const names = ["sentence_embedding", "pooler_output", "last_hidden_state"];
-    const other = names.find((known) => program.values.some(({ name, role }) => name === known && role === "output"));
-    info = resultInfo(model, program, other ?? "logits");
+    info = resultInfo(model, program, names.find((known) => model.output(program, known)) ?? "logits");
   }
   const { name } = program.values[info.value];
   if (info.pooling !== C.FOVEA_POOLING_NONE) {
@@ -230,6 +236,10 @@ export function explain(model, texts, given) {
   model.open();
   const program = model.program(name), info = classesInfo(model, program), { space } = idInput(program);
   const { taps, ...levels } = levelsOf(model, program, space, sentenceSpace(model, space));
+  if (taps.length === 0) {
+    announce(model, `the model names no attention that explains its classes (metadata explain.${space.name}), so ` +
+      "sentences have no shares and there are no words; run(text, { taps }) records any attention map");
+  }
   return each(texts, (list) => computed(model, program, list, { ...options, taps }, (session, encodings) => {
     const classes = classesIn(session, info, top);
     return explanationOf(session, levels, encodings).map((why, i) => ({ classes: classes[i], ...why }));

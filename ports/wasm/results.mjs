@@ -1,6 +1,7 @@
 // From the outputs of a run to results, by the library (fovea/result.h).
 import { constants as C } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
+import { shownValue } from "./shown.mjs";
 
 /** How results of a program are read, fields of fovea_result_info: as the model states, or `output` as embeddings. */
 export function resultInfo(model, program, output = null) {
@@ -56,7 +57,8 @@ const areNumbers = ({ width, activation }) => width === 1 || activation === C.FO
 
 /** How classes of texts are read; refuses if a program has no scores of classes. */
 export function classesInfo(model, program) {
-  const logits = model.value(program, "logits");
+  const logits = model.output(program, "logits") ?? refuse(`program '${program.name}' has no output 'logits', the ` +
+    `scores of classes; its outputs are: ${model.outputs(program).join(", ")}`, C.FOVEA_E_NAME);
   if (logits.space.parent !== null) {
     refuse("the program has no output for a text as a whole: it has scores for each token", C.FOVEA_E_NAME);
   }
@@ -67,7 +69,9 @@ export function classesInfo(model, program) {
 
 /** Classes of the texts of a run, the most probable first; numbers in their order. */
 export function classesIn(session, info, top = info.width) {
-  if (!Number.isInteger(top) || top < 1) refuse(`top is ${top}: a whole number above 0 is needed`, C.FOVEA_E_OPTION);
+  if (!Number.isInteger(top) || top < 1) {
+    refuse(`top is ${shownValue(top)}: a whole number above 0 is needed`, C.FOVEA_E_OPTION);
+  }
   const { model } = session, numbers = areNumbers(info), scores = readResults(session, info);
   const logits = readResults(session, { ...info, activation: C.FOVEA_ACTIVATION_NONE });
   const order = numbers ? scores.map((row) => row.keys()) : ranked(model.library, scores, top);

@@ -36,6 +36,10 @@ export class AttentionMap {
 
   /** The attention map of one segment: [heads][queries], each a Float32Array. */
   segment(index) {
+    const segments = this.keyOffsets.length - 1;
+    if (!Number.isInteger(index) || index < 0 || index >= segments) {
+      refuse(`no segment ${index} of ${segments} of an attention map`, C.FOVEA_E_INDEX);
+    }
     const first = this.keyOffsets[index], keys = this.keyOffsets[index + 1] - first;
     const own = this.queryOffsets.length === this.keyOffsets.length;
     const from = own ? this.queryOffsets[index] : index, to = own ? this.queryOffsets[index + 1] : index + 1;

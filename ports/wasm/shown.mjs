@@ -20,5 +20,9 @@ export function bytesShown(bytes) {
 /** "1 text", "2 texts". */
 export const counted = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
+/** A value of any type for an error: strings in quotes. */
+export const shownValue = (value) => (typeof value === "string" ? quoted(value) :
+  Array.isArray(value) ? "an array" : value !== null && typeof value === "object" ? "an object" : String(value));
+
 /** The beginning of a text, in quotes. */
 export const quoted = (text, most = 40) => JSON.stringify(text.length > most ? `${text.slice(0, most)}...` : text);

@@ -85,7 +85,12 @@ export class Tokenizer {
       refuse(`truncation '${truncation}': one of ${TRUNCATIONS.join(", ")} is needed`, constants.FOVEA_E_OPTION);
     }
     for (const one of pair === null ? [text] : [text, pair]) {
-      if (typeof one !== "string") refuse(`a text is needed, not ${one === null ? "null" : typeof one}`);
+      if (typeof one !== "string") refuse(`a text is needed, not ${Array.isArray(one) ? "an array" :
+        one === null ? "null" : typeof one}`);
+      const alone = one.search(/\p{Surrogate}/u);
+      if (alone >= 0) {
+        refuse(`the text has half of a surrogate pair at ${alone}: it is not Unicode`, constants.FOVEA_E_UTF8);
+      }
     }
     if (pair !== null && (document || whole)) {
       refuse("encode: a pair is truncated together, and is no document", constants.FOVEA_E_OPTION);

@@ -15,7 +15,7 @@ CLASSES = {
 }
 # Members that modules use of each other's classes only; members that errors and iterators have anyway.
 INTERNAL = {
-    "Model": "announced attention blobBytes blocks handle label library modelBytes program space value",
+    "Model": "announced attention blobBytes blocks handle label library modelBytes output outputs program space value",
     "Session": "blocks handle library model open program sizes taps value",
     "Encoding": "bytes places ranges sentenceRanges span",
     "Tokenizer": "model stream",

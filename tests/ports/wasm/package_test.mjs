@@ -122,6 +122,7 @@ test("what was chosen for the caller is reported once, and what was cut each tim
   assert.equal(embed({ output: "last_hidden_state" }), "");
   assert.match(embed(), /the mean of the rows of 'last_hidden_state' is used; output: "last_hidden_state" chooses/);
   assert.equal(embed(), "");
+  assert.match(warnings(() => section.explain("a")).join(), /names no attention that explains.*explain\.tokens/);
   const long = "word ".repeat(500);
   for (let i = 0; i < 2; ++i) assert.match(warnings(() => section.classify(long)).join(), /left out: \d+ tokens/);
   const writer = await Model.open(`${blobs}/package-writer.fovea`);
@@ -138,6 +139,8 @@ test("what was chosen for the caller is reported once, and what was cut each tim
   assert.ok(made < 10, `${made}`);
   assert.equal(end, "full");
   assert.match(line, /ends for lack of room after \d tokens/);
+  assert.match(warnings(() => writer.generate("libs / x\n", { topK: 3, seed: 7 }).close()).join(),
+    /best token is taken; ignored: topK, seed/);
   assert.equal(writer.generate("libs / x\n").end, null);
 });
 
@@ -279,6 +282,11 @@ test("what is wrong is refused with the library's text", async () => {
   refuses(() => section.run("a", { taps: [{ step: "attentions.0", heads: [3] }] }), "FOVEA_E_OPTION", /no head 3/);
   refuses(() => section.run("a", { taps: [{ step: "attentions.0", form: "x" }] }), "FOVEA_E_OPTION", /form 'x'/);
   refuses(() => section.run("a", { keep: ["none"] }), "FOVEA_E_NAME", /no value 'none'/);
+  refuses(() => section.classify(["a", ["b"]]), "FOVEA_E_ARGUMENT", /a text is needed, not an array/);
+  refuses(() => section.classify("😀\ud800b"), "FOVEA_E_UTF8", /half of a surrogate pair at 2: it is not Unicode/);
+  refuses(() => section.run("a", { taps: ["attentions.0"] }).attentionMaps["attentions.0"].segment(1), "FOVEA_E_INDEX",
+    /no segment 1 of 1/);
+  refuses(() => section.classify("a", { top: "2" }), "FOVEA_E_OPTION", /top is "2": a whole/);
   refuses(() => section.classify("a", { top: 0 }), "FOVEA_E_OPTION", /top is 0: a whole number above 0/);
   refuses(() => section.generate("a"), "FOVEA_E_NAME", /the model generates no text/);
   assert.equal(section.generatePrograms, null);
@@ -286,7 +294,10 @@ test("what is wrong is refused with the library's text", async () => {
   refuses(() => writer.generate("a", { temperature: -1 }), "FOVEA_E_OPTION", /temperature/);
   refuses(() => writer.generate("a", { heat: 1 }), "FOVEA_E_OPTION", /no option 'heat'/);
   refuses(() => writer.generate("word ".repeat(5000)), "FOVEA_E_LENGTH", /a prompt has \d+ tokens, texts have \d+ at/);
+  refuses(() => writer.generate("a", { maxTokens: 1.5 }), "FOVEA_E_OPTION", /maxTokens is 1.5: a whole number is/);
   refuses(() => writer.classify("a"), "FOVEA_E_NAME", /has no output for a text as a whole/);
+  const encoder = await Model.open(`${blobs}/writer-encoder.fovea`);
+  refuses(() => encoder.classify("a"), "FOVEA_E_NAME", /has no output 'logits'.*its outputs are: last_hidden_state/);
   refuses(() => writer.embed("a"), "FOVEA_E_NAME", /generates text.*--task embedding/);
   refuses(() => writer.tokenizer.decode([70000]), "FOVEA_E_ID", /./);
   const generation = writer.generate("a", { maxTokens: 5 });
