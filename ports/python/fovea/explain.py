@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, Optional, Tuple, Union
 import numpy as np
 
 from . import _c
-from ._library import Error, Threads, call, sized
+from ._library import Error, Threads, call, fitting, sized
 from ._results import result_info
 from ._texts import id_input, sentence_space
 from .model import Model, Program
@@ -136,10 +136,11 @@ def explain(model: Model, text: Text, top: Optional[int], program: Optional[str]
     space = id_input(model, about).space
     documents = sentence_space(model, space)
     has_classes(model, about)
+    top = fitting(top, ctypes.c_uint32, "top")
     levels = [(level, tap) for level in (space, documents) for tap in [_tap_of(model, about, level)] if tap]
     if not levels or levels[0][0] != space:
         raise Error(f"{model.name}: its metadata names no attention that explains its classes (explain.{space}); "
-                    "run_texts(..., taps=[...]) records any attention map", _c.FOVEA_E_NAME)
+                    "fovea.run_texts(model, text, taps=[...]) records any attention map", _c.FOVEA_E_NAME)
     result = run_texts(model, [text], about.name, max_length=max_length, wrapped=wrapped,
                        taps=[tap for _, tap in levels], workers=workers)
     session, encoding = result.session, (result.encodings or [])[0]

@@ -3,21 +3,25 @@
 import contextlib
 import ctypes
 import dataclasses
+import numbers
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _c
 from ._library import Address, Blocks, Error, Handle, Threads, call, fitting, sized, written_text
-from ._notices import TruncationWarning, named, named_fields, warn
-from ._texts import list_of
+from ._notices import DefaultWarning, TruncationWarning, named, named_fields, warn
+from ._texts import Encoder, list_of
 from .model import Model, Program
-from .predict import encode_for, run_texts
+from .predict import run_texts
 from .session import Session
 from .text import Encoding, _ids
 
 _USUAL_NEW_TOKENS = 512  # if neither the caller nor the model limits them
 _PROMPT_ROWS = 512  # prefill: most rows of a prompt per run
+
+
+_DRAWING = ("top_k", "top_p", "min_p", "seed")
 
 
 @named_fields
@@ -36,10 +40,14 @@ class Sampling:
     top_logprobs: int = 0
 
     def struct(self) -> Any:
-        try:
-            return sized(_c.fovea_sampling, **dataclasses.asdict(self))
-        except TypeError as error:
-            raise Error(f"sampling: {error}", _c.FOVEA_E_OPTION) from None
+        for name, value in dataclasses.asdict(self).items():
+            if not isinstance(value, (numbers.Real, np.bool_)):
+                raise Error(f"sampling: {name}: a number is needed, not {value!r}", _c.FOVEA_E_OPTION)
+        return sized(_c.fovea_sampling, **dataclasses.asdict(self))
+
+    def idle(self) -> List[str]:
+        """Fields that are given and have no effect: they are about tokens that are drawn."""
+        return [] if self.temperature else [name for name in _DRAWING if getattr(self, name)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -300,7 +308,8 @@ def _decode_limits(model: Model, program: Program, encode: Session, batch_limits
 
 def _encodings(model: Model, program: Program, texts: List[Any]) -> List[Encoding]:
     if all(isinstance(text, (str, bytes)) for text in texts):
-        return encode_for(model, program, texts)
+        encode = Encoder(model, program, None, False)  # run_texts reports what is left out
+        return [encode(text, f"texts[{i}]") for i, text in enumerate(texts)]
     rows = [_ids(text) for text in texts]
     empty = np.empty((0, 2), np.uint32)
     return [Encoding(row, np.zeros(len(row), np.int32), np.zeros(len(row), bool), empty, 0) for row in rows]
@@ -325,6 +334,9 @@ def sampling_of(sampling: Optional[Sampling], fields: Dict[str, Any]) -> Samplin
 def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int],
              stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
     (program, encoder), listed = _programs(model), _listed(texts)
+    idle = rules.idle()
+    if idle:
+        warn(f"without a temperature above 0 the best token is taken; ignored: {', '.join(idle)}", DefaultWarning)
     most = int(fitting(max_tokens or 0, ctypes.c_uint32, "max_tokens"))
     if encoder is None:
         return _continue(model, program, listed, rules, most, stop_ids, workers)

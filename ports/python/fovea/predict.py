@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple, Uni
 import numpy as np
 
 from . import _c
-from ._library import Error, Threads, call, text_of
+from ._library import Error, Threads, call, fitting, text_of
 from ._notices import DefaultWarning, named, warn
 from ._results import output_of, ranked, read_results, result_info
 from ._texts import (Encoder, Progress, Reporter, Texts, Window, checked_batch_size, items_of, joined, list_of,
@@ -125,14 +125,14 @@ def has_classes(model: Model, program: Program) -> None:
                     f"are: {', '.join(program.outputs)}", _c.FOVEA_E_NAME)
     if model.spaces[logits.space].parent is not None:
         raise Error(f"{model.name}: the program has no output for a text as a whole: it has scores for each "
-                    "token, which run_texts() returns", _c.FOVEA_E_NAME)
+                    "token, which fovea.run_texts() returns", _c.FOVEA_E_NAME)
 
 
 def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: Optional[int],
              wrapped: bool, batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
     about = model.program(program)
     has_classes(model, about)
-    info = result_info(model, about)
+    top, info = fitting(top, ctypes.c_uint32, "top"), result_info(model, about)
     found: List[List[Class]] = []
 
     def read(session: Session) -> List[List[Class]]:
@@ -179,11 +179,11 @@ def announce(model: Model, text: str) -> None:
 def _embedding_of(model: Model, program: Program, output: Optional[str]) -> Any:
     """How the embedding of a text is read (fovea_result_info): of this output, or as the model states."""
     if output is not None:
-        value = model.value(program, output)
-        if value.role != "output":
+        name = output if output in program.outputs else model.metadata.get(f"alias.{output}")
+        if name not in program.outputs:
             raise Error(f"{model.name}: '{output}' is not an output; there are: {', '.join(program.outputs)}",
                         _c.FOVEA_E_NAME)
-        return result_info(model, program, value.name)
+        return result_info(model, program, name)
     if model.metadata.get("task") in ("causal-lm", "seq2seq-lm"):
         raise Error(f"{model.name}: it generates text (task {model.metadata['task']}), and has no embeddings; output= "
                     "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, "

@@ -8,12 +8,13 @@ import numpy as np
 
 from . import _c
 from ._library import Error, fitting
+from ._results import result_info
 from ._texts import Texts, list_of
 from .model import Model
 from .predict import embed
 from .text import Encoding
 
-MEASURES = ("cosine", "dot", "euclidean", "manhattan")
+MEASURES = ("cosine", "dot", "euclidean", "manhattan")  # by fovea_measure
 _QUERIES, _TEXTS = 64, 16384  # compared at a time: 8 MiB of scores
 
 
@@ -28,13 +29,16 @@ class Hit:
 
 def measure_of(model: Model, measure: Optional[str]) -> str:
     """The measure that the model was trained for (metadata similarity); default: the cosine."""
-    if measure is None and model.metadata.get("interaction") == "late":
+    if measure in MEASURES:
+        return str(measure)
+    if measure is not None:
+        raise Error(f"measure '{measure}': one of {', '.join(MEASURES)} is needed", _c.FOVEA_E_OPTION)
+    program = model.program()
+    found = result_info(model, program, next(iter(program.outputs), None)).measure  # the same for every output
+    if found == _c.FOVEA_MEASURE_MAX_SIM:
         raise Error(f"{model.name}: compares texts token by token (late interaction): use the command fovea similarity",
                     _c.FOVEA_E_BUILD)
-    chosen = measure or model.metadata.get("similarity", "cosine")
-    if chosen not in MEASURES:
-        raise Error(f"measure '{chosen}': one of {', '.join(MEASURES)} is needed", _c.FOVEA_E_OPTION)
-    return chosen
+    return MEASURES[found]
 
 
 def _directions(rows: np.ndarray) -> np.ndarray:

@@ -98,6 +98,11 @@ class Inputs(Misuse):
     def test_texts(self):
         self.refused(status.FOVEA_E_ARGUMENT, "a text is needed, not int", self.model.classify, [3])
         self.refused(status.FOVEA_E_ARGUMENT, "text", self.model.classify, [])
+        self.refused(status.FOVEA_E_ARGUMENT, "top: -1 does not fit", self.model.classify, TEXT, top=-1)
+        self.refused(status.FOVEA_E_ARGUMENT, "top: a whole number is needed, not 'b'", self.model.classify, TEXT,
+                     top="b")
+        self.refused(status.FOVEA_E_ARGUMENT, "'x' is not an output; there are: logits", self.model.embed, TEXT,
+                     output="x")
         self.refused(status.FOVEA_E_INPUT, "UTF-8", self.model.classify, [b"\xff"])
         self.refused(status.FOVEA_E_INPUT, "UTF-8", self.model.classify, ["\ud800"])
         self.refused(status.FOVEA_E_ARGUMENT, "the model generates no text", self.model.generate, TEXT)
@@ -107,7 +112,10 @@ class Inputs(Misuse):
         with fovea.Model(blob("package-writer")) as model:
             self.refused(status.FOVEA_E_ARGUMENT, "unexpected keyword argument 'warmth'", model.generate, TEXT,
                          warmth=1)
-            self.refused(status.FOVEA_E_ARGUMENT, "sampling", model.generate, TEXT, temperature="hot")
+            self.refused(status.FOVEA_E_ARGUMENT, "sampling: temperature: a number is needed, not 'hot'",
+                         model.generate, TEXT, temperature="hot")
+            with self.assertWarnsRegex(fovea.DefaultWarning, "best token is taken; ignored: top_k, seed"):
+                model.generate(TEXT, top_k=3, seed=7).close()
             self.refused(status.FOVEA_E_ARGUMENT, "generate: ", model.generate, TEXT, temperature=-1.0)
             self.refused(status.FOVEA_E_INPUT, "prompts", model.generate, [[10**6]])
             self.refused(status.FOVEA_E_ARGUMENT, "text", model.generate, [])
