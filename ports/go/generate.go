@@ -253,6 +253,9 @@ func (m *Model) Generate(ctx context.Context, texts []string, options GenerateOp
 	if _, err := number32(options.MaxTokens, "max tokens"); err != nil {
 		return nil, err
 	}
+	if idle := options.Sampling.idle(); idle != nil {
+		m.warn("without a temperature above 0 the best token is taken; ignored: %s", strings.Join(idle, ", "))
+	}
 	g := &Generation{left: true}
 	prompts, err := g.read(ctx, m, texts, options)
 	if err == nil {
@@ -505,6 +508,10 @@ func (g *Generation) Next(ctx context.Context) (*Step, error) {
 			if part, err = g.add(one, step.Tokens[i], C.fovea_end(end)); err != nil {
 				return nil, err
 			}
+		}
+		if step.Tokens[i] >= 0 && one.end == Room {
+			g.decode.model.warn("texts[%d] ends for lack of room after %d tokens: with its prompt it has all rows that its "+
+				"session has; MaxTokens changes their number, up to what the model was trained for", i, len(one.tokens))
 		}
 		one.text.WriteString(part)
 		step.Parts, step.Ends = append(step.Parts, part), append(step.Ends, one.end)

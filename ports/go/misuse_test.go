@@ -123,6 +123,13 @@ func TestTextsThatAreNone(t *testing.T) {
 	cut := must[*Encoding](t)(model.Encode(long, EncodeOptions{}))
 	whole := must[*Encoding](t)(model.Encode(long, EncodeOptions{Whole: true}))
 	equal(t, cut.Dropped, len(whole.IDs)-len(cut.IDs))
+	var warned []string
+	model.Warn = func(text string) { warned = append(warned, text) }
+	must[[][]Class](t)(model.Classify(background, []string{"a", long, long}, RunOptions{}))
+	if len(warned) != 1 || !strings.Contains(warned[0], "texts[1] is longer than the model reads: left out are") ||
+		!strings.HasSuffix(warned[0], "tokens; so are 1 more of 3 texts") {
+		t.Fatal(warned)
+	}
 	_, err = model.Encode(long, EncodeOptions{MaxLength: -1})
 	refused(t, err, BadOption, "")
 }

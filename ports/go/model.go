@@ -95,8 +95,13 @@ type Model struct {
 	HasText  bool
 	Backend  string
 
-	mutex sync.Mutex
-	core  *core // nil: closed
+	// Warn receives a line about what a call leaves out, ignores or chooses for its caller; nil: the standard logger.
+	// Set it before other goroutines use the model.
+	Warn func(text string)
+
+	mutex     sync.Mutex
+	announced map[string]bool
+	core      *core // nil: closed
 }
 
 // core is what sessions keep of a model: it is freed with the last of them.

@@ -5,8 +5,11 @@ import "C"
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -67,17 +70,22 @@ func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) 
 		}
 	}
 	var encodings []*Encoding
-	for _, text := range texts {
+	for i, text := range texts {
 		encode := m.Encode
 		if m.sentenceSpace(space) >= 0 {
 			encode = m.EncodeDocument
 		}
 		encoding, err := encode(text, EncodeOptions{MaxLength: most, Wrapped: options.Wrapped && m.sentenceSpace(space) >= 0})
+		var failure *Error
+		if errors.As(err, &failure) && failure.Status == BadUTF8 {
+			failure.Doing = fmt.Sprintf("texts[%d], byte %d", i, failure.Index)
+		}
 		if err != nil {
 			return nil, err
 		}
 		encodings = append(encodings, encoding)
 	}
+	m.warnTruncated(encodings)
 	return encodings, nil
 }
 
@@ -311,7 +319,19 @@ func (m *Model) prompted(texts []string, options RunOptions) ([]string, error) {
 	}
 	prompt, ok := m.Find("prompt." + name)
 	if !ok {
-		return nil, refuse(BadName, m.Name, "no prompt '%s'", name)
+		var known []string
+		for _, one := range m.Metadata {
+			if strings.HasPrefix(one.Key, "prompt.") {
+				known = append(known, one.Key[len("prompt."):])
+			}
+		}
+		if known == nil {
+			known = []string{"none"}
+		}
+		return nil, refuse(BadName, m.Name, "no prompt '%s'; its prompts are: %s", name, strings.Join(known, ", "))
+	}
+	if options.Prompt == "" {
+		m.announce(fmt.Sprintf("the model's default prompt is in front of each text: '%s'; NoPrompt leaves it out", prompt))
 	}
 	var made []string
 	for _, text := range texts {
@@ -339,6 +359,10 @@ func (m *Model) Embed(ctx context.Context, texts []string, options RunOptions) (
 	if info.kind != C.FOVEA_RESULT_EMBEDDING {
 		return nil, refuse(BadName, m.Name, "its outputs are scores of classes or words, not an embedding; "+
 			"fovea convert --task embedding converts the model without them")
+	}
+	if info.pooling != C.FOVEA_POOLING_NONE {
+		m.announce("the model has no embedding of a text: the mean of the rows of '" +
+			session.program.Values[info.value].Name + "' is used")
 	}
 	return session.results(&info)
 }

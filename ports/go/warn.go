@@ -1,0 +1,88 @@
+package fovea
+
+import (
+	"fmt"
+	"log"
+	"strings"
+)
+
+// warn reports a thing that a call leaves out or ignores.
+func (m *Model) warn(format string, given ...any) {
+	text := m.Name + ": " + fmt.Sprintf(format, given...)
+	if m.Warn != nil {
+		m.Warn(text)
+		return
+	}
+	log.Print("fovea: " + text)
+}
+
+// announce reports what a call has chosen for its caller, once for each model.
+func (m *Model) announce(text string) {
+	m.mutex.Lock()
+	known := m.announced[text]
+	if m.announced == nil {
+		m.announced = map[string]bool{}
+	}
+	m.announced[text] = true
+	m.mutex.Unlock()
+	if !known {
+		m.warn("%s", text)
+	}
+}
+
+// warnTruncated reports texts that are longer than the model reads, in one line.
+func (m *Model) warnTruncated(encodings []*Encoding) {
+	first, more := -1, 0
+	for i, one := range encodings {
+		if one.Dropped == 0 && one.DroppedSentences == 0 {
+			continue
+		}
+		if first >= 0 {
+			more++
+			continue
+		}
+		first = i
+	}
+	if first < 0 {
+		return
+	}
+	one, others, sentences := encodings[first], "", ""
+	if more > 0 {
+		others = fmt.Sprintf("; so are %d more of %d texts", more, len(encodings))
+	}
+	if one.DroppedSentences > 0 {
+		sentences = fmt.Sprintf("%d sentences and ", one.DroppedSentences)
+	}
+	m.warn("texts[%d] is longer than the model reads: left out are %s%d tokens%s", first, sentences, one.Dropped, others)
+}
+
+// idle returns what is given and has no effect: it is about tokens that are drawn.
+func (s Sampling) idle() []string {
+	var found []string
+	for _, one := range []struct {
+		name  string
+		given bool
+	}{{"TopK", s.TopK != 0}, {"TopP", s.TopP != 0}, {"MinP", s.MinP != 0}, {"Seed", s.Seed != 0}} {
+		if s.Temperature == 0 && one.given {
+			found = append(found, one.name)
+		}
+	}
+	return found
+}
+
+func (e End) String() string {
+	names := []string{"NotEnded", "StopToken", "StopString", "MaxTokens", "Room"}
+	if e < 0 || int(e) >= len(names) {
+		return fmt.Sprintf("End(%d)", int(e))
+	}
+	return names[e]
+}
+
+// String is the model in a line.
+func (m *Model) String() string {
+	var programs []string
+	for _, one := range m.Programs {
+		programs = append(programs, one.Name)
+	}
+	return fmt.Sprintf("fovea.Model %s: programs %s, %s", m.Name, strings.Join(programs, ", "), m.Backend)
+}
