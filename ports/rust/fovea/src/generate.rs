@@ -123,6 +123,7 @@ fn sampling_of(given: &Sampling) -> sys::fovea_sampling {
 impl Model<'_> {
     /// Generates texts: a decoder's text for what the encoder reads or, without an encoder, continuations of the texts.
     pub fn generate<T: AsRef<[u8]>>(&self, texts: &[T], options: &GenerateOptions<'_>) -> Result<Generation<'_>> {
+        self.warn_idle(&options.sampling);
         let sessions = sessions_for(self, texts, options.max_tokens, options.threads)?;
         Generation::new(self, sessions, texts.len(), options)
     }
@@ -251,11 +252,19 @@ impl<'m> Generation<'m> {
             ends: Vec::new(),
             logprobs: if made.logprobs.is_null() { None } else { Some(logprobs.to_vec()) },
         };
-        for ((text, &token), &end) in self.texts.iter_mut().zip(tokens).zip(ends) {
+        let model = self.sessions.decode.model();
+        for (number, ((text, &token), &end)) in self.texts.iter_mut().zip(tokens).zip(ends).enumerate() {
             let live = token >= 0 && text.end.is_none();
             step.tokens.push(if live { Some(token) } else { None });
             let part = if live { text.add(token, End::of(end))? } else { Vec::new() };
             let part = String::from_utf8_lossy(&part).into_owned();
+            if live && text.end == Some(End::Room) {
+                let tokens = text.tokens.len();
+                model.warn(&format!(
+                    "texts[{number}] ends for lack of room after {tokens} tokens: with its prompt it has all rows that \
+                     its session has; max_tokens changes their number, up to what the model was trained for"
+                ));
+            }
             text.text.push_str(&part);
             step.parts.push(part);
             step.ends.push(text.end);

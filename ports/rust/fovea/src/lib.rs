@@ -59,6 +59,7 @@ mod session;
 mod stream;
 mod text;
 mod threads;
+mod warn;
 
 pub use attention::{AttentionMap, Form, Reduce, Tap, TapRows};
 pub use cancel::Canceller;

@@ -4,6 +4,7 @@ use crate::inside::{no_such, Inside, Program, Space};
 use crate::memory::{Block, ALIGNMENT};
 use crate::session::{Session, SessionOptions};
 use crate::text::Tokenizer;
+use crate::warn::Warnings;
 use fovea_sys as sys;
 use std::path::Path;
 use std::ptr;
@@ -49,6 +50,7 @@ pub struct Model<'b> {
     _memory: Block,
     _blob: Blob<'b>,
     pub(crate) inside: Inside,
+    pub(crate) warnings: Warnings,
     name: String,
 }
 
@@ -121,7 +123,7 @@ impl<'b> Model<'b> {
         })?;
         // SAFETY: a valid handle.
         let inside = unsafe { Inside::of(handle) }?;
-        Ok(Model { handle, _memory: memory, _blob: blob, inside, name })
+        Ok(Model { handle, _memory: memory, _blob: blob, inside, warnings: Warnings::default(), name })
     }
 
     pub(crate) fn handle(&self) -> *const sys::fovea_model {

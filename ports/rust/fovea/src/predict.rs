@@ -153,7 +153,9 @@ pub(crate) fn encode_for<T: AsRef<[u8]>>(
         true => tokenizer.encode_sentences(text.as_ref(), EncodeOptions { flags: wrapped, max_length }),
         false => tokenizer.encode_with(text.as_ref(), None, EncodeOptions { flags: 0, max_length }),
     };
-    texts.iter().map(encode).collect()
+    let encodings: Vec<Encoding> = texts.iter().map(encode).collect::<Result<_>>()?;
+    model.warn_truncated(&encodings);
+    Ok(encodings)
 }
 
 /// Limits that fit exactly these encodings.
@@ -288,6 +290,7 @@ fn classes_of(model: &Model<'_>, info: &sys::fovea_result_info, logits: &[f32], 
 
 /// Texts with the model's prompt of this name, or its default prompt, in front.
 fn prompted<'t, T: AsRef<[u8]>>(model: &Model<'_>, texts: &'t [T], name: Option<&str>) -> Result<Vec<Cow<'t, [u8]>>> {
+    let is_default = name.is_none();
     let name = name.or_else(|| model.metadata("default_prompt")).unwrap_or("");
     if name.is_empty() {
         return Ok(texts.iter().map(|text| Cow::Borrowed(text.as_ref())).collect());
@@ -296,6 +299,11 @@ fn prompted<'t, T: AsRef<[u8]>>(model: &Model<'_>, texts: &'t [T], name: Option<
         let known = model.all_metadata().filter_map(|(key, _)| key.strip_prefix("prompt.").map(String::from));
         crate::inside::no_such(&format!("{}: prompt", model.name()), name, known)
     })?;
+    if is_default {
+        model.announce(&format!(
+            "the model's default prompt is in front of each text: '{prompt}'; prompt: Some(\"\") leaves it out"
+        ));
+    }
     Ok(texts.iter().map(|text| Cow::Owned([prompt.as_bytes(), text.as_ref()].concat())).collect())
 }
 
@@ -321,11 +329,17 @@ impl Model<'_> {
         if texts.is_empty() {
             return Ok(Rows { width: 0, data: Vec::new() });
         }
-        let info = result_info(self, self.program(options.program)?)?;
+        let program = self.program(options.program)?;
+        let info = result_info(self, program)?;
         if info.kind != sys::FOVEA_RESULT_EMBEDDING {
             let text = "its outputs are scores of classes or words, not an embedding; fovea convert --task embedding \
                         converts the model without them";
             return Err(Error::new(sys::FOVEA_E_NAME, self.name(), text));
+        }
+        if info.pooling != sys::FOVEA_POOLING_NONE {
+            let name = program.values.get(info.value as usize).map_or("", |value| &value.name);
+            let text = format!("the model has no embedding of a text: the mean of the rows of '{name}' is used");
+            self.announce(&text);
         }
         results(&run_texts(self, &texts, options, &[])?.session, &info)
     }

@@ -4,6 +4,7 @@ use fovea::{
     sys, End, Error, GenerateOptions, Kind, Limit, Model, ModelOptions, RunOptions, SessionOptions, Tap, Threads,
 };
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -266,7 +267,22 @@ fn generations() {
     refused(section().generate(&prompts, &options), sys::FOVEA_E_NAME, "generates no text");
     // The room of the model ends a text, and that can be seen.
     let most = GenerateOptions { max_tokens: u32::MAX, stop_ids: Some(&[]), ..Default::default() };
+    let (warned, mut model) = (Arc::new(Mutex::new(Vec::new())), writer());
+    let to = warned.clone();
+    model.on_warning(move |text| to.lock().unwrap().push(text.to_string()));
     let mut generation = model.generate(&prompts[..1], &most).unwrap();
     generation.stream(|_, _| ControlFlow::Continue(())).unwrap();
     assert_eq!(generation.ends().next(), Some(Some(End::Room)));
+    assert!(warned.lock().unwrap()[0].contains("texts[0] ends for lack of room after"));
+    let sampling = fovea::Sampling { top_k: 3, seed: 7, ..Default::default() };
+    model.generate(&prompts[..1], &GenerateOptions { sampling, ..options.clone() }).unwrap();
+    assert!(warned.lock().unwrap()[1].ends_with("the best token is taken; ignored: top_k, seed"));
+    let (warned, mut model) = (Arc::new(Mutex::new(Vec::new())), section());
+    let to = warned.clone();
+    model.on_warning(move |text| to.lock().unwrap().push(text.to_string()));
+    let long = "word ".repeat(5000);
+    model.classify(&["a", &long, &long], &RunOptions::default()).unwrap();
+    let lines = warned.lock().unwrap();
+    assert!(lines.len() == 1 && lines[0].contains("texts[1] is longer than the model reads"), "{lines:?}");
+    assert!(lines[0].ends_with("tokens; so are 1 more of 3 texts"), "{lines:?}");
 }
