@@ -48,54 +48,58 @@ static jintArray JNICALL result_info(JNIEnv* env, jclass class, jlong handle, ji
   return bridge_ints(env, numbers, INFO);
 }
 
-/* One result of the last run, in memory that the caller frees; NULL with a pending exception. */
-static float* result_of(JNIEnv* env, jlong handle, jintArray numbers, jint index, uint32_t* width) {
-  fovea_result_info info = FOVEA_RESULT_INFO_INIT;
-  fovea_error error = {0};
-  jint given[INFO];
+static void take_info(JNIEnv* env, jintArray numbers, fovea_result_info* info) {
+  jint given[INFO] = {0};
   (*env)->GetIntArrayRegion(env, numbers, 0, INFO, given);
-  if ((*env)->ExceptionCheck(env)) return NULL;
-  info.program = (uint32_t)given[0];
-  info.kind = (uint32_t)given[1];
-  info.value = (uint32_t)given[2];
-  *width = info.width = (uint32_t)given[3];
-  info.pooling = (uint32_t)given[4];
-  info.activation = (uint32_t)given[5];
-  info.measure = (uint32_t)given[6];
-  info.normalize = (uint32_t)given[7];
-  float* row = bridge_memory(env, info.width * sizeof(*row));
-  if (row == NULL) return NULL;
-  const fovea_status status = fovea_result_read(session_of(handle), &info, (uint32_t)index, 1, row, info.width, &error);
-  if (!bridge_failed(env, "results", status, &error)) return row;
-  fovea_port_free(row);
-  return NULL;
+  *info = (fovea_result_info)FOVEA_RESULT_INFO_INIT;
+  info->program = (uint32_t)given[0];
+  info->kind = (uint32_t)given[1];
+  info->value = (uint32_t)given[2];
+  info->width = (uint32_t)given[3];
+  info->pooling = (uint32_t)given[4];
+  info->activation = (uint32_t)given[5];
+  info->measure = (uint32_t)given[6];
+  info->normalize = (uint32_t)given[7];
 }
 
-static void JNICALL read_result(JNIEnv* env, jclass class, jlong handle, jintArray info, jint index, jfloatArray to,
+/* Writes one result of the last run to `row`. Returns whether it did; else an exception is pending. */
+static int read_one(JNIEnv* env, jlong handle, const fovea_result_info* info, jint index, float* row) {
+  fovea_error error = {0};
+  const fovea_status status = fovea_result_read(session_of(handle), info, (uint32_t)index, 1, row, info->width, &error);
+  return !bridge_failed(env, "results", status, &error);
+}
+
+static void JNICALL read_result(JNIEnv* env, jclass class, jlong handle, jintArray numbers, jint index, jfloatArray to,
                                 jint offset) {
   (void)class;
-  uint32_t width;
-  float* row = result_of(env, handle, info, index, &width);
-  if (row != NULL) (*env)->SetFloatArrayRegion(env, to, offset, (jsize)width, row);
+  fovea_result_info info;
+  take_info(env, numbers, &info);
+  float* row = (*env)->ExceptionCheck(env) ? NULL : bridge_memory(env, info.width * sizeof(*row));
+  if (row != NULL && read_one(env, handle, &info, index, row)) {
+    (*env)->SetFloatArrayRegion(env, to, offset, (jsize)info.width, row);
+  }
   fovea_port_free(row);
 }
 
 /* The same to memory of a direct buffer, at a byte. */
-static void JNICALL read_result_to(JNIEnv* env, jclass class, jlong handle, jintArray info, jint index, jobject to,
+static void JNICALL read_result_to(JNIEnv* env, jclass class, jlong handle, jintArray numbers, jint index, jobject to,
                                    jlong offset) {
   (void)class;
-  uint32_t width;
-  float* row = result_of(env, handle, info, index, &width);
-  if (row == NULL) return;
+  fovea_result_info info;
+  take_info(env, numbers, &info);
+  if ((*env)->ExceptionCheck(env)) return;
   char* at = (*env)->GetDirectBufferAddress(env, to);
   const jlong capacity = (*env)->GetDirectBufferCapacity(env, to) * (jlong)sizeof(float);
-  const jlong bytes = (jlong)(width * sizeof(float));
+  const jlong bytes = (jlong)(info.width * sizeof(float));
   if (at == NULL || offset < 0 || offset > capacity - bytes) {
     bridge_failed(env, "results: the buffer is too small, or not a direct one", FOVEA_E_CAPACITY, NULL);
-  } else {
-    memcpy(at + offset, row, (size_t)bytes);
+  } else if ((uintptr_t)at % sizeof(float) == 0) {
+    read_one(env, handle, &info, index, (float*)(void*)(at + offset));
+  } else { /* A view of bytes from any place on. */
+    float* row = bridge_memory(env, info.width * sizeof(*row));
+    if (row != NULL && read_one(env, handle, &info, index, row)) memcpy(at + offset, row, (size_t)bytes);
+    fovea_port_free(row);
   }
-  fovea_port_free(row);
 }
 
 /* Applies an activation to scores in place, and returns the indices of the `top` largest. */

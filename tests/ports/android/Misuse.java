@@ -195,6 +195,11 @@ public final class Misuse {
       model.embedInto(many.subList(0, 2), to.slice(), new EmbedOptions().normalise(true));
       final float[] unit = model.embed(many.get(1), new EmbedOptions().normalise(true));
       for (int i = 0; i < width; ++i) Check.holds(to.get(width + i) == unit[i], "a normalised number");
+      final ByteBuffer bytes = ByteBuffer.allocateDirect(8 * width + 1);
+      bytes.position(1);
+      final FloatBuffer odd = bytes.slice().order(ByteOrder.nativeOrder()).asFloatBuffer(); // at no multiple of 4
+      model.embedInto(many.subList(0, 2), odd, new EmbedOptions());
+      for (int i = 0; i < 2 * width; ++i) Check.holds(odd.get(i) == flat.data[i], "unaligned number " + i);
       to.position(5 + width);
       Check.refused(BufferOverflowException.class, "", () -> model.embedInto(many, to, new EmbedOptions()));
       Check.refused(IllegalArgumentException.class, "a direct buffer",
@@ -316,7 +321,11 @@ public final class Misuse {
         final Generation.Step step = made.next();
         Check.holds(step.logprobs[0] <= 0 && step.part().length() > 0 && step.tokens.length == 1, "a step");
       }
-      try (Generation made = writer.generate(prompt, new GenerateOptions().maxTokens(2))) {
+      final List<String> warned = new ArrayList<>();
+      writer.onWarning(warned::add);
+      try (Generation made = writer.generate(prompt, new GenerateOptions().maxTokens(2).topK(3).seed(7))) {
+        Check.holds(warned.size() == 1 && warned.get(0).endsWith("best token is taken; ignored: topK, seed"),
+            warned.toString());
         made.finish();
         Check.equal(made.ends().get(0), Generation.End.MAX_TOKENS, "why it ended");
       }

@@ -1,6 +1,8 @@
 package fovea;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** Options of Model.generate. They are read when it is called. Defaults: the best token of each step. */
 public final class GenerateOptions implements Cloneable {
@@ -16,6 +18,17 @@ public final class GenerateOptions implements Cloneable {
   boolean logprobs;
   int[] stopIds;
   String[] stop = {};
+
+  /** Options that are given and have no effect: they are about tokens that are drawn. */
+  List<String> idle() {
+    final List<String> found = new ArrayList<>();
+    if (temperature != 0) return found;
+    if (topK != 0) found.add("topK");
+    if (topP != 0) found.add("topP");
+    if (minP != 0) found.add("minP");
+    if (seed != 0) found.add("seed");
+    return found;
+  }
 
   GenerateOptions copy() {
     try {

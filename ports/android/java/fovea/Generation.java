@@ -94,6 +94,10 @@ public final class Generation implements Closeable, Iterable<Generation.Step> {
     final GenerateOptions options = given.copy();
     this.model = model;
     logprobs = options.logprobs;
+    if (!options.idle().isEmpty()) {
+      model.warn("without a temperature above 0 the best token is taken; ignored: "
+          + String.join(", ", options.idle()));
+    }
     decoder = new Decoder(model, prompts, options); // closed with this
     handle = new Handle("this generation", decoder.generator) {
       @Override
