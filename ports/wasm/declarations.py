@@ -56,7 +56,9 @@ def signature(result, parameters, structs):
 def main():
     out, modules = pathlib.Path(sys.argv[1]), [pathlib.Path(name) for name in sys.argv[2:]]
     text = interface() + "".join(COMMENT.sub("", (ROOT / header).read_text(encoding="utf-8")) for header in LINKED)
-    used = set(re.findall(r"\bfovea_\w+", "\n".join(module.read_text(encoding="utf-8") for module in modules)))
+    code = (re.sub(r"/\*.*?\*/|(?<!:)//[^\n]*", "", module.read_text(encoding="utf-8"), flags=re.DOTALL)
+            for module in modules)  # comments name enumerations
+    used = set(re.findall(r"\bfovea_\w+", "\n".join(code)))
     constants = constants_of(text)
 
     script = ["// The C interface as WebAssembly sees it. Written by declarations.py from the headers.",

@@ -177,6 +177,11 @@ export interface EmbedOptions extends TextOptions {
   output?: string;
 }
 
+export interface SimilarityOptions extends Omit<EmbedOptions, "normalise"> {
+  /** More is more similar: distances are negative. Default: the model's, or else the cosine. */
+  measure?: "cosine" | "dot" | "euclidean" | "manhattan";
+}
+
 export interface RunOptions extends TextOptions {
   /** Values to return besides the outputs, such as "hidden_states.1". */
   keep?: string[];
@@ -380,6 +385,9 @@ export class Model {
    * reported on the console once. */
   embed(text: string, options?: EmbedOptions): Float32Array;
   embed(texts: string[], options?: EmbedOptions): Float32Array[];
+  /** How similar texts are, which may be given as their embeddings; for lists [texts of a][texts of b]. */
+  similarity(a: string | Float32Array, b: string | Float32Array, options?: SimilarityOptions): number;
+  similarity(a: string[] | Float32Array[], b: string[] | Float32Array[], options?: SimilarityOptions): Float64Array[];
   /** Outputs, hidden states and attention weights of a batch; nothing is padded. */
   run(texts: string | string[], options?: RunOptions): RunResult;
   /** Continues a text, or generates one from the text that an encoder reads. */

@@ -2,7 +2,7 @@
 import { constants } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
 import { Blocks, Library } from "./library.mjs";
-import { classify, embed, explain, run } from "./predict.mjs";
+import { classify, embed, explain, run, similarity } from "./predict.mjs";
 import { generate } from "./generate.mjs";
 import { meant, optionsOf } from "./options.mjs";
 import { Session } from "./session.mjs";
@@ -222,6 +222,10 @@ export class Model {
 
   classify(texts, options) {
     return classify(this, texts, options);
+  }
+
+  similarity(a, b, options) {
+    return similarity(this, a, b, options);
   }
 
   explain(text, options) {

@@ -16,6 +16,7 @@ export const OPTIONS = {
   classify: [...TEXT, "top"],
   explain: ["program", "maxLength", "wrapped", "top"],
   embed: [...TEXT, "normalise", "prompt", "output"],
+  similarity: [...TEXT, "prompt", "output", "measure"],
   generate: ["maxTokens", "maxLength", ...SAMPLING],
   session: ["program", "limits", "rows", "keep", "taps", "linked", "cachedTexts"],
   tap: ["step", "form", "rows", "reduce", "heads", "what"],

@@ -3,7 +3,7 @@ import { constants as C } from "./declarations.mjs";
 import { explanationOf, levelsOf } from "./explain.mjs";
 import { refuse } from "./errors.mjs";
 import { meant, optionsOf } from "./options.mjs";
-import { classesIn, classesInfo, readResults, resultInfo } from "./results.mjs";
+import { classesIn, classesInfo, compared, measureOf, readResults, resultInfo } from "./results.mjs";
 import { Session } from "./session.mjs";
 
 /** The input of token ids. */
@@ -220,6 +220,22 @@ export function embed(model, texts, given) {
   const info = { ...embeddingInfo(model, program, output), normalize: normalise ? 1 : 0 };
   return each(texts, (list) => computed(model, program, before ? list.map((text) => before + text) : list, options,
     (session) => readResults(session, info)));
+}
+
+/** Embeddings of texts, or embeddings as they are given. */
+function rowsFor(model, one, options) {
+  const list = Array.isArray(one) ? one : [one];
+  const rows = list.length > 0 && list.every((row) => row instanceof Float32Array);
+  return rows ? list : embed(model, list, options);
+}
+
+/** How similar texts or embeddings are: a number for two, for lists a row for each of `a`. */
+export function similarity(model, a, b, given) {
+  const { measure: name, ...options } = optionsOf("similarity", given);
+  model.open();
+  const measure = measureOf(model, model.program(options.program), name);
+  const found = compared(model.library, measure, rowsFor(model, a, options), rowsFor(model, b, options));
+  return Array.isArray(a) || Array.isArray(b) ? found : found[0][0];
 }
 
 /** For each text its classes, the most probable first. */

@@ -1,6 +1,7 @@
 // From the outputs of a run to results, by the library (fovea/result.h).
 import { constants as C } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
+import { meant } from "./options.mjs";
 import { shownValue } from "./shown.mjs";
 
 /** How results of a program are read, fields of fovea_result_info: as the model states, or `output` as embeddings. */
@@ -77,4 +78,29 @@ export function classesIn(session, info, top = info.width) {
   const order = numbers ? scores.map((row) => row.keys()) : ranked(model.library, scores, top);
   return scores.map((row, text) => Array.from(order[text], (i) => ({
     label: model.label(i), probability: numbers ? null : row[i], score: row[i], logit: logits[text][i], index: i })));
+}
+
+const MEASURES = ["cosine", "dot", "euclidean", "manhattan"];  // by fovea_measure
+
+/** The number of a measure; undefined: the one that the model was trained for. */
+export function measureOf(model, program, measure) {
+  if (measure !== undefined) {
+    const found = MEASURES.indexOf(measure);
+    return found >= 0 ? found : refuse(`measure ${shownValue(measure)}${meant(String(measure), MEASURES) || ":"} ` +
+      `one of ${MEASURES.join(", ")} is needed`, C.FOVEA_E_OPTION);
+  }
+  const found = resultInfo(model, program, model.outputs(program)[0]).measure;  // the same for every output
+  return found < MEASURES.length ? found : refuse("the model compares texts token by token (late interaction): use " +
+    "the command fovea similarity", C.FOVEA_E_BUILD);
+}
+
+/** For each row of `a` a Float64Array: how similar each row of `b` is. */
+export function compared(library, measure, a, b) {
+  const width = a[0]?.length ?? 0, wrong = [...a, ...b].find((row) => row.length !== width);
+  if (wrong) refuse(`embeddings of ${width} and ${wrong.length} numbers cannot be compared`);
+  return library.within((blocks) => {
+    const [ofA, ofB] = [a, b].map((rows) => rows.map((row) => blocks.copy(Float32Array.from(row))));
+    return ofA.map((at) => Float64Array.from(ofB, (other) =>
+      library.call("fovea_result_similarity", measure, at, 1, other, 1, width)));
+  });
 }

@@ -21,11 +21,11 @@ function number(value, digits) {
 const most = (list, key) => [...list].sort((a, b) => b[key] - a[key]).slice(0, REASONS);
 
 function showClasses(classes) {
-  element("classes").replaceChildren(...classes.map(({ label, probability }) => {
-    const bar = made("span", [], Math.max(0, probability)), name = made("span", label);
+  element("classes").replaceChildren(...classes.map(({ label, score }) => {
+    const bar = made("span", [], Math.min(1, Math.max(0, score))), name = made("span", label);
     bar.className = "bar";
     name.className = "label";
-    return made("li", [name, number(probability, 4), bar]);
+    return made("li", [name, number(score, 4), bar]);
   }));
 }
 
@@ -49,13 +49,6 @@ function showReasons(sentences) {
     const list = made("ul", most(words, "weight").map((word) => made("li", [number(word.weight, 2), " ", word.text])));
     return made("li", [number(share, 4), " ", sentence, list]);
   }));
-}
-
-/** The cosine of two embeddings. */
-function cosine(a, b) {
-  let product = 0, ofA = 0, ofB = 0;
-  a.forEach((value, i) => { product += value * b[i]; ofA += value * value; ofB += b[i] * b[i]; });
-  return product / Math.sqrt(ofA * ofB || 1);
 }
 
 // The ways to run a model on a text: the title of the list, and the work, which returns a summary and a note.
@@ -83,8 +76,9 @@ const TASKS = {
   embeds: { title: "Most similar lines", run(model, text) {
     const [first, ...lines] = text.split("\n").map((line) => line.trim()).filter(Boolean);
     const [of, ...others] = model.embed([first, ...lines]);
-    const found = lines.map((label, i) => ({ label, probability: cosine(of, others[i]) }));
-    showClasses(found.sort((a, b) => b.probability - a.probability).slice(0, CLASSES));
+    const [scores] = others.length > 0 ? model.similarity([of], others, { measure: "cosine" }) : [[]];
+    const found = lines.map((label, i) => ({ label, score: scores[i] }));
+    showClasses(found.sort((a, b) => b.score - a.score).slice(0, CLASSES));
     return [`${of.length} numbers`, lines.length > 0 ? ` The first line is compared with ${lines.length} below it.` :
       " Type further lines to compare the first one with."];
   } },

@@ -27,6 +27,7 @@ INTERNAL = {
 OPTIONS = {
     "open": "OpenOptions", "load": "LoadOptions", "encode": "EncodeOptions", "decode": "DecodeOptions",
     "run": "RunOptions", "classify": "ClassifyOptions", "explain": "ExplainOptions", "embed": "EmbedOptions",
+    "similarity": "SimilarityOptions",
     "generate": "GenerateOptions", "session": "SessionOptions", "tap": "Tap", "measure": "MeasureOptions",
     "pipeline": "PipelineOptions", "feature-extraction": "FeatureExtractionOptions",
     "text-classification": "TextClassificationOptions", "zero-shot-classification": "ZeroShotClassificationOptions",

@@ -100,6 +100,16 @@ test("an encoder's rows are PyTorch's, and embeddings what the model pools or el
   const { data } = outputs.last_hidden_state, wide = pooled.embed(texts.a, { output: "last_hidden_state" });
   assertNear(wide, wide.map((_, j) => data.reduce((sum, x, i) => (i % wide.length === j ? sum + x : sum), 0) /
     (data.length / wide.length)), GOLDEN, "the output that was asked for");
+  const [one, two] = pooled.embed(["a", "b"]), both = [one, two].map((row) => row.map((x) => x * x));
+  const dot = one.reduce((sum, x, i) => sum + x * two[i], 0);
+  const norms = both.map((row) => Math.sqrt(row.reduce((sum, x) => sum + x, 0)));
+  const cosine = pooled.similarity("a", "b");
+  const measured = [cosine, pooled.similarity(one, two, { measure: "dot" })];
+  assertNear(measured, [dot / norms[0] / norms[1], dot], 1e-4, "alike");
+  assert.deepEqual(pooled.similarity(["a", "c"], ["b"])[0], Float64Array.of(cosine));
+  assert.deepEqual(pooled.similarity([one], [two, one])[0][0], cosine);
+  refuses(() => pooled.similarity("a", "b", { measure: "cos" }), "FOVEA_E_OPTION", /measure "cos".*one of cosine, dot/);
+  refuses(() => pooled.similarity([one], [one.slice(1)]), "FOVEA_E_ARGUMENT", /of 96 and 95 numbers/);
   refuses(() => pooled.embed("a", { output: "input_ids" }), "FOVEA_E_NAME", /is not an output; there are: /);
   refuses(() => pooled.embed("a", { prompt: "query" }), "FOVEA_E_NAME", /no prompt 'query'; there are: none/);
 });
