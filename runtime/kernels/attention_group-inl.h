@@ -211,7 +211,7 @@ HWY_INLINE void AttendRows(const AttentionTile& tile, size_t first_row) {
     const float* weights = scores + first;
     for (size_t n = 0; n < vectors; n += kColumns) {
       Columns<kM, Into::kShrunk, decltype(step)>(
-          [=](size_t r, size_t i) HWY_ATTR { return weights[r * kScoreStride + i]; }, NoFactors(),
+          [=](size_t r, size_t i) HWY_ATTR { return weights + r * kScoreStride + i; }, NoFactors(),
           tile.packed_values + first * width + n * kLanes, width, last - first, out + n * kLanes, width,
           HWY_MIN(vectors - n, kColumns), shrink);
     }

@@ -7,6 +7,7 @@
 #endif
 
 #include "runtime/kernels/attention_in_place-inl.h"
+#include "runtime/kernels/attention_lanes-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,6 +18,9 @@ namespace HWY_NAMESPACE {
 
 // How an element of a row and an element of a key are added to their sum.
 struct DotStep {
+#if FOVEA_ATTENTION_BY_LANE
+  using Lanes = F32Lanes;
+#endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const { return hn::MulAdd(row, key, sum); }
 };
 struct DistanceStep {
@@ -35,7 +39,7 @@ struct NoFactors {
   HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
 };
 
-// Destination of the sums over i of step(a[r][i], b[i][...]): c, [kM][kN vectors].
+// Destination of the sums over i of step(*a(r, i), b[i][...]): c, [kM][kN vectors].
 enum class Into {
   kSet,     // c = sum
   kShrunk,  // c = c * shrink[r] + sum, started from c
@@ -57,13 +61,19 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
                                           : hn::Zero(d);
     }
   }
-  for (size_t i = 0; i < depth; ++i, b += b_stride) {
+  size_t i = 0;
+#if FOVEA_ATTENTION_BY_LANE
+  if constexpr (kByLane<Step>) {
+    for (; i + kLanes <= depth; i += kLanes) b = AddLanes<typename Step::Lanes>(a, i, b, b_stride, sums);
+  }
+#endif
+  for (; i < depth; ++i, b += b_stride) {
     V columns[kN];
     HWY_UNROLL(4)
     for (size_t n = 0; n < kN; ++n) columns[n] = hn::Load(d, b + n * kLanes);
     HWY_UNROLL(12)
     for (size_t r = 0; r < kM; ++r) {
-      const V element = hn::Set(d, a(r, i)), factor = hn::Set(d, factors(r, i));
+      const V element = hn::Set(d, *a(r, i)), factor = hn::Set(d, factors(r, i));
       HWY_UNROLL(4)
       for (size_t n = 0; n < kN; ++n) sums[r][n] = Step()(element, columns[n], factor, sums[r][n]);
     }
@@ -150,7 +160,7 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
   const size_t depth = WordsOf(tile);
   const float *a[kM], *v[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
-  const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r][i]; };
+  const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; };
   for (size_t key = from; key < to;) {
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
     const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
@@ -167,7 +177,7 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
       const size_t half = FirstHalf(depth);
       Columns<kM, Into::kSet, DotStep>(element, NoFactors(), keys, kPanel, half, scores + key, kScoreStride, vectors,
                                        nullptr);
-      const auto after = [&a, half](size_t r, size_t i) HWY_ATTR { return a[r][half + i]; };
+      const auto after = [&a, half](size_t r, size_t i) HWY_ATTR { return a[r] + half + i; };
       Columns<kM, Into::kFinish, DotStep>(after, NoFactors(), keys + half * kPanel, kPanel, depth - half, scores + key,
                                           kScoreStride, vectors, nullptr, tile.key_factors + key);
     }
