@@ -191,8 +191,8 @@ typedef enum fovea_score {
   FOVEA_SCORE_ADDITIVE = 2
 } fovea_score; /* How a query and a key are scored. */
 /* Type of the products, if the CPU has an instruction for it (x86 with AVX-512: int8 with VNNI, bf16 with BF16; 64-bit
- * Arm with BF16: both); else f32. Queries are rounded to the type, and keys that are not stored in it. Sums, softmax
- * and outputs are f32. */
+ * Arm: int8 with dot products, bf16 with BF16); else f32. Queries are rounded to the type, and keys that are not stored
+ * in it. Sums, softmax and outputs are f32. */
 typedef enum fovea_products {
   FOVEA_PRODUCTS_F32 = 0,
   FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, weights with values: an operand is off by up to 2^-9 of itself. */

@@ -3,11 +3,10 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#elif defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#elif defined(__aarch64__)
+#include "runtime/base/arm_extensions.h"
+#elif defined(__linux__) && defined(__arm__)
 #include <sys/auxv.h>
-#elif defined(__APPLE__) && defined(__aarch64__)
-#include <stddef.h>
-#include <sys/sysctl.h>
 #endif
 
 namespace {
@@ -80,24 +79,6 @@ bool cpuinfo_has_x86_amx_int8(void) { return SavesAmx() && Cpuid(7, 0, kEdx, 24)
 
 #elif defined(__aarch64__)
 
-namespace {
-#if defined(__linux__)
-bool Capability(unsigned long word, int bit) { return (word >> bit) & 1; }
-bool Hwcap(int bit) { return Capability(getauxval(AT_HWCAP), bit); }
-bool Hwcap2(int bit) { return Capability(getauxval(AT_HWCAP2), bit); }
-#define FOVEA_ARM_HAS(linux_word, linux_bit, apple_name) linux_word(linux_bit)
-#elif defined(__APPLE__)
-bool Sysctl(const char* name) {
-  int value = 0;
-  size_t size = sizeof(value);
-  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
-}
-#define FOVEA_ARM_HAS(linux_word, linux_bit, apple_name) Sysctl("hw.optional.arm." apple_name)
-#else
-#define FOVEA_ARM_HAS(linux_word, linux_bit, apple_name) false
-#endif
-}  // namespace
-
 bool cpuinfo_has_arm_v6(void) { return true; }
 bool cpuinfo_has_arm_vfpv2(void) { return true; }
 bool cpuinfo_has_arm_vfpv3(void) { return true; }
@@ -105,11 +86,11 @@ bool cpuinfo_has_arm_neon(void) { return true; }
 bool cpuinfo_has_arm_neon_fp16(void) { return true; }
 bool cpuinfo_has_arm_neon_fma(void) { return true; }
 bool cpuinfo_has_arm_neon_v8(void) { return true; }
-bool cpuinfo_has_arm_fp16_arith(void) { return FOVEA_ARM_HAS(Hwcap, 9, "FEAT_FP16"); }
-bool cpuinfo_has_arm_neon_fp16_arith(void) { return FOVEA_ARM_HAS(Hwcap, 10, "FEAT_FP16"); }
-bool cpuinfo_has_arm_neon_dot(void) { return FOVEA_ARM_HAS(Hwcap, 20, "FEAT_DotProd"); }
-bool cpuinfo_has_arm_neon_bf16(void) { return FOVEA_ARM_HAS(Hwcap2, 14, "FEAT_BF16"); }
-bool cpuinfo_has_arm_i8mm(void) { return FOVEA_ARM_HAS(Hwcap2, 13, "FEAT_I8MM"); }
+bool cpuinfo_has_arm_fp16_arith(void) { return fovea::ArmHasHalfArithmetic(); }
+bool cpuinfo_has_arm_neon_fp16_arith(void) { return fovea::ArmHasHalfVectors(); }
+bool cpuinfo_has_arm_neon_dot(void) { return fovea::ArmHasDotProduct(); }
+bool cpuinfo_has_arm_neon_bf16(void) { return fovea::ArmHasBf16(); }
+bool cpuinfo_has_arm_i8mm(void) { return fovea::ArmHasByteMatrices(); }
 // XNNPACK has kernels for these only with a library that this build leaves out.
 bool cpuinfo_has_arm_sve(void) { return false; }
 bool cpuinfo_has_arm_sve2(void) { return false; }

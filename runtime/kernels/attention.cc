@@ -194,8 +194,12 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 
 }  // namespace
 
-constexpr AttentionKernels MakeAttentionKernels() {
-  return {{true, kHasBf16, kHasI8},
+#if !FOVEA_ATTENTION_ASKS
+constexpr
+#endif
+    AttentionKernels
+    MakeAttentionKernels() {
+  return {{true, kHasBf16, HasI8()},
           static_cast<uint32_t>(kInPlaceRows),
           Narrow,
           Pack,

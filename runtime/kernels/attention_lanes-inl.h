@@ -9,9 +9,10 @@
 
 #include "runtime/kernels/attention_pack-inl.h"
 
-// A small build keeps the smaller loop of the other processors.
+// A small build keeps the smaller loop of the other processors, and so does one without optimization, which would
+// compile functions of SDOT apart from their callers (FOVEA_SDOT).
 #undef FOVEA_ATTENTION_BY_LANE
-#if HWY_TARGET_IS_NEON && HWY_ARCH_ARM_A64 && defined(__GNUC__) && !defined(FOVEA_SMALL)
+#if HWY_TARGET_IS_NEON && HWY_ARCH_ARM_A64 && defined(__OPTIMIZE__) && !defined(FOVEA_SMALL)
 #define FOVEA_ATTENTION_BY_LANE 1
 #else
 #define FOVEA_ATTENTION_BY_LANE 0

@@ -35,6 +35,13 @@ struct AdditiveStep {
   }
 };
 
+// The elements of kM rows.
+template <size_t kM>
+struct RowsOfWords {
+  const float* rows[kM];
+  HWY_INLINE const float* operator()(size_t r, size_t i) const { return rows[r] + i; }
+};
+
 struct NoFactors {
   HWY_INLINE float operator()(size_t /*r*/, size_t /*i*/) const { return 0.0f; }
 };
@@ -152,10 +159,33 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   Hide(scores, from, row.begin, row.end, to);
 }
 
+#if FOVEA_ATTENTION_SDOT
+// Products of kM rows of int8 with keys [from, to) of the packed block.
+template <size_t kM>
+FOVEA_SDOT HWY_NOINLINE void MultiplyPackedBytes(const AttentionTile& tile, const AttentionRow* rows, size_t from,
+                                                 size_t to, float* scores) {
+  const size_t depth = WordsOf(tile);
+  RowsOfWords<kM> words;
+  for (size_t r = 0; r < kM; ++r) words.rows[r] = rows[r].words;
+  for (size_t key = from; key < to;) {
+    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
+    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    Columns<kM, Into::kSet, I8Step>(words, NoFactors(), keys, kPanel, depth, scores + key, kScoreStride, vectors,
+                                    nullptr);
+    key = panel_end;
+  }
+}
+#endif
+
 // Products of kM rows with keys [from, to) of the packed block.
 template <size_t kM>
 HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t to,
                                    float* scores) {
+#if FOVEA_ATTENTION_SDOT
+  if constexpr (kHasI8) {
+    if (tile.products == Products::kI8) return MultiplyPackedBytes<kM>(tile, rows, from, to, scores);
+  }
+#endif
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
   const float *a[kM], *v[kM];

@@ -10,7 +10,30 @@
 #include <string.h>
 
 #include "hwy/cache_control.h"
-#include "runtime/kernels/attention_pack-inl.h"
+#include "runtime/base/arm_extensions.h"
+#include "runtime/kernels/attention_lanes-inl.h"
+
+// Whether int8 products by SDOT are compiled, in functions with the attribute FOVEA_SDOT, and whether the processor is
+// asked for the instruction at run time (not in a build for one processor).
+#undef FOVEA_ATTENTION_SDOT
+#undef FOVEA_ATTENTION_ASKS
+#undef FOVEA_SDOT
+#if FOVEA_ATTENTION_BY_LANE && (HWY_TARGET == HWY_NEON_BF16 || defined(__ARM_FEATURE_DOTPROD))
+#define FOVEA_ATTENTION_SDOT 1
+#define FOVEA_ATTENTION_ASKS 0
+#define FOVEA_SDOT
+#elif FOVEA_ATTENTION_BY_LANE && !defined(HWY_COMPILE_ONLY_STATIC)
+#define FOVEA_ATTENTION_SDOT 1
+#define FOVEA_ATTENTION_ASKS 1
+#if HWY_COMPILER_CLANG
+#define FOVEA_SDOT __attribute__((target("dotprod")))
+#else
+#define FOVEA_SDOT __attribute__((target("arch=armv8.2-a+dotprod")))
+#endif
+#else
+#define FOVEA_ATTENTION_SDOT 0
+#define FOVEA_ATTENTION_ASKS 0
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
@@ -18,10 +41,17 @@ namespace HWY_NAMESPACE {
 
 #if HWY_ARCH_X86
 constexpr bool kHasI8 = kAttendsProducts && HWY_TARGET <= HWY_AVX3_DL;
-#else
-constexpr bool kHasI8 = kAttendsProducts && HWY_TARGET == HWY_NEON_BF16;
-#endif
 constexpr bool kHasBf16 = kHasI8 && HWY_NATIVE_DOT_BF16;
+#else
+constexpr bool kHasI8 = kAttendsProducts && (HWY_TARGET == HWY_NEON_BF16 || FOVEA_ATTENTION_SDOT);
+constexpr bool kHasBf16 = kAttendsProducts && HWY_TARGET == HWY_NEON_BF16;
+#endif
+// Whether this processor has the instruction for int8.
+#if FOVEA_ATTENTION_ASKS
+inline bool HasI8() { return kHasI8 && ArmHasDotProduct(); }
+#else
+constexpr bool HasI8() { return kHasI8; }
+#endif
 
 HWY_INLINE bool InWords(const AttentionTile& tile) { return kHasI8 && tile.products != Products::kF32; }
 // Elements per word; for f32 one.
@@ -30,7 +60,8 @@ HWY_INLINE size_t PerWord(const AttentionTile& tile) {
 }
 HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
 
-#if HWY_TARGET == HWY_NEON_BF16 || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)  // where kHasI8 may be true
+// Where kHasI8 may be true.
+#if HWY_TARGET == HWY_NEON_BF16 || FOVEA_ATTENTION_SDOT || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
 
 using DI = hn::RebindToSigned<D>;
 using DBytes = hn::Repartition<int8_t, D>;
@@ -42,13 +73,22 @@ HWY_INLINE hn::Vec<DI> DotBytes(hn::Vec<DBytes> query, V key, hn::Vec<DI> sum) {
 #if HWY_ARCH_X86
   return hn::SumOfMulQuadAccumulate(DI(), hn::BitCast(hn::RebindToUnsigned<DBytes>(), key), query, sum);
 #else
-  return hn::Vec<DI>(vdotq_s32(sum.raw, hn::BitCast(DBytes(), key).raw, query.raw));
+  asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum.raw) : "w"(key.raw), "w"(query.raw));
+  return sum;
 #endif
 }
 
 // ---- Steps of the matmul
 
+#if FOVEA_ATTENTION_SDOT
+FOVEA_LANES(I8Lanes, "sdot", "4s", "16b", "4b");
+FOVEA_LANES(Bf16Lanes, "bfdot", "4s", "8h", "2h");
+#endif
+
 struct I8Step {
+#if FOVEA_ATTENTION_SDOT
+  using Lanes = I8Lanes;
+#endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
     const D d;
     return hn::BitCast(d, DotBytes(hn::BitCast(DBytes(), row), key, hn::BitCast(DI(), sum)));
@@ -56,6 +96,9 @@ struct I8Step {
 };
 
 struct Bf16Step {
+#if FOVEA_ATTENTION_SDOT
+  using Lanes = Bf16Lanes;
+#endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
     const D d;
     const hn::Repartition<hwy::bfloat16_t, D> pairs;
@@ -64,14 +107,19 @@ struct Bf16Step {
   }
 };
 
-// Calls f(step) and returns true if products of queries and keys (or weights and values) use words.
+// Calls f(step) and returns true if products of queries and keys (or weights and values) use words; not for int8 if
+// they need the attribute FOVEA_SDOT, which f does not have.
 template <class F>
 HWY_INLINE bool WithKeyStep(const AttentionTile& tile, const F f) {
   if (tile.products == Products::kF32) return false;
   if constexpr (kHasBf16) {
     if (tile.products == Products::kBf16) return f(Bf16Step()), true;
   }
+#if FOVEA_ATTENTION_SDOT
+  return false;
+#else
   return f(I8Step()), true;
+#endif
 }
 template <class F>
 HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
@@ -95,23 +143,29 @@ HWY_INLINE void NarrowRow(const AttentionTile& tile, const float* x, float* word
   }
 }
 
-inline void Narrow(const AttentionTile& tile) {
+// The number to add to products of a query of int8 because of kKeyFlip.
+HWY_INLINE int32_t OffsetOf(const float* query, size_t words) {
+#if HWY_ARCH_X86
   const D d;
-  const size_t stride = MostWords(tile.d_k), words = WordsOf(tile);
-  const hn::Vec<DBytes> most = hn::BitCast(DBytes(), hn::Set(hn::RebindToUnsigned<DI>(), kKeyFlip));
+  const V most = hn::BitCast(d, hn::Set(hn::RebindToUnsigned<DI>(), kKeyFlip));
+  hn::Vec<DI> sums = hn::Zero(DI());
+  for (size_t i = 0; i < words; i += kLanes) sums = DotBytes(hn::BitCast(DBytes(), hn::Load(d, query + i)), most, sums);
+  return -hn::ReduceSum(DI(), sums);
+#else
+  static_cast<void>(query), static_cast<void>(words);
+  return 0;
+#endif
+}
+
+inline void Narrow(const AttentionTile& tile) {
+  const size_t stride = MostWords(tile.d_k);
   for (size_t r = 0; r < tile.row_count; ++r) {
     AttentionRow& row = tile.rows[r];
     float* to = tile.query_words + r * stride;
     NarrowRow(tile, row.q, to, &row.factor);
     row.words = to;
     row.factor *= KeyScale(tile);
-    row.offset = 0;
-    if (kKeyFlip == 0 || tile.products != Products::kI8) continue;
-    hn::Vec<DI> sums = hn::Zero(DI());
-    for (size_t i = 0; i < words; i += kLanes) {
-      sums = DotBytes(hn::BitCast(DBytes(), hn::Load(d, to + i)), hn::BitCast(d, most), sums);
-    }
-    row.offset = -hn::ReduceSum(DI(), sums);
+    row.offset = tile.products == Products::kI8 ? OffsetOf(to, WordsOf(tile)) : 0;
   }
 }
 
