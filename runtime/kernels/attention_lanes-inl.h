@@ -8,11 +8,11 @@
 #endif
 
 #include "runtime/kernels/attention_pack-inl.h"
+#include "runtime/kernels/dot_arm-inl.h"
 
-// A small build keeps the smaller loop of the other processors, and so does one without optimization, which would
-// compile functions of SDOT apart from their callers (FOVEA_SDOT).
+// A small build keeps the smaller loop of the other processors.
 #undef FOVEA_ATTENTION_BY_LANE
-#if HWY_TARGET_IS_NEON && HWY_ARCH_ARM_A64 && defined(__OPTIMIZE__) && !defined(FOVEA_SMALL)
+#if HWY_TARGET_IS_NEON && HWY_ARCH_ARM_A64 && defined(__GNUC__) && !defined(FOVEA_SMALL)
 #define FOVEA_ATTENTION_BY_LANE 1
 #else
 #define FOVEA_ATTENTION_BY_LANE 0
@@ -30,50 +30,36 @@ constexpr bool kByLane = false;
 template <class Step>
 inline constexpr bool kByLane<Step, decltype(void(sizeof(typename Step::Lanes)))> = true;
 
-// Defines a type of multiplications by lanes: each lane of `sum` += column * lane kLane of `elements`. In assembly for
-// two reasons. clang 14 has the intrinsics of an extension only if all code may use it. And 24 sums, the elements of
-// six rows and two columns fill all 32 registers; gcc 12 keeps sums in memory if it may order multiplications and loads
-// itself. So `b`, the address of all columns, passes through each block of six multiplications, and so does the next
-// column, which is therefore loaded during the previous block.
-#undef FOVEA_LANE_OF
-#undef FOVEA_LANES
-#define FOVEA_LANE_OF(op, sum, sum_type, column_type, element, element_type) \
-  op " %" #sum "." sum_type ", %7." column_type ", %" #element "." element_type "[%c15]\n\t"
-// clang-format off
-#define FOVEA_LANES(Name, op, sum_type, column_type, element_type)                                                     \
-  struct Name {                                                                                                        \
-    template <int kLane>                                                                                               \
-    static HWY_INLINE V One(V elements, V column, V sum) {                                                             \
-      asm(op " %0." sum_type ", %1." column_type ", %2." element_type "[%c3]"                                          \
-          : "+w"(sum.raw)                                                                                              \
-          : "w"(column.raw), "w"(elements.raw), "i"(kLane));                                                           \
-      return sum;                                                                                                      \
-    }                                                                                                                  \
-    /* Sums that are elements of an array would be in memory. */                                                       \
-    template <int kLane, size_t kN>                                                                                    \
-    static HWY_INLINE void Six(const V (&elements)[6], V column, V next, const float*& b, size_t n,                    \
-                               V (&sums)[6][kN]) {                                                                     \
-      V s0 = sums[0][n], s1 = sums[1][n], s2 = sums[2][n], s3 = sums[3][n], s4 = sums[4][n], s5 = sums[5][n];          \
-      const V e0 = elements[0], e1 = elements[1], e2 = elements[2], e3 = elements[3], e4 = elements[4],                \
-              e5 = elements[5];                                                                                        \
-      asm(FOVEA_LANE_OF(op, 0, sum_type, column_type, 9, element_type)                                                 \
-          FOVEA_LANE_OF(op, 1, sum_type, column_type, 10, element_type)                                                \
-          FOVEA_LANE_OF(op, 2, sum_type, column_type, 11, element_type)                                                \
-          FOVEA_LANE_OF(op, 3, sum_type, column_type, 12, element_type)                                                \
-          FOVEA_LANE_OF(op, 4, sum_type, column_type, 13, element_type)                                                \
-          FOVEA_LANE_OF(op, 5, sum_type, column_type, 14, element_type)                                                \
-          : "+w"(s0.raw), "+w"(s1.raw), "+w"(s2.raw), "+w"(s3.raw), "+w"(s4.raw), "+w"(s5.raw), "+r"(b)                \
-          : "w"(column.raw), "w"(next.raw), "w"(e0.raw), "w"(e1.raw), "w"(e2.raw), "w"(e3.raw), "w"(e4.raw),           \
-            "w"(e5.raw), "i"(kLane));                                                                                  \
-      sums[0][n] = s0, sums[1][n] = s1, sums[2][n] = s2, sums[3][n] = s3, sums[4][n] = s4, sums[5][n] = s5;            \
-    }                                                                                                                  \
-  }
-// clang-format on
+// Multiplications by lanes with an instruction of dot_arm-inl.h: each lane of `sum` += column * lane kLane of
+// `elements`. In assembly, because 24 sums, the elements of six rows and two columns fill all 32 registers, and gcc 12
+// keeps sums in memory if it may order multiplications and loads itself. So `b`, the address of all columns, passes
+// through each block of six multiplications, and so does the next column, which is therefore loaded during the previous
+// block.
+#undef FOVEA_PRODUCT
+#define FOVEA_PRODUCT(sum, element) ".inst %c15 | .Lfovea_%" #sum " | .Lfovea_%7 << 5 | .Lfovea_%" #element " << 16\n\t"
 
-FOVEA_LANES(F32Lanes, "fmla", "4s", "4s", "s");
+template <uint32_t kInstruction>
+struct MultiplyByLane {
+  template <uint32_t kLane>
+  static HWY_INLINE V One(V elements, V column, V sum) {
+    return V(arm::AddProduct<arm::ByLane(kInstruction, kLane)>(sum.raw, column.raw, elements.raw));
+  }
+  // Sums that are elements of an array would be in memory.
+  template <uint32_t kLane, size_t kN>
+  static HWY_INLINE void Six(const V (&elements)[6], V column, V next, const float*& b, size_t n, V (&sums)[6][kN]) {
+    V s0 = sums[0][n], s1 = sums[1][n], s2 = sums[2][n], s3 = sums[3][n], s4 = sums[4][n], s5 = sums[5][n];
+    const V e0 = elements[0], e1 = elements[1], e2 = elements[2], e3 = elements[3], e4 = elements[4], e5 = elements[5];
+    asm(FOVEA_REGISTER_NUMBERS FOVEA_PRODUCT(0, 9) FOVEA_PRODUCT(1, 10) FOVEA_PRODUCT(2, 11) FOVEA_PRODUCT(3, 12)
+            FOVEA_PRODUCT(4, 13) FOVEA_PRODUCT(5, 14)
+        : "+w"(s0.raw), "+w"(s1.raw), "+w"(s2.raw), "+w"(s3.raw), "+w"(s4.raw), "+w"(s5.raw), "+r"(b)
+        : "w"(column.raw), "w"(next.raw), "w"(e0.raw), "w"(e1.raw), "w"(e2.raw), "w"(e3.raw), "w"(e4.raw), "w"(e5.raw),
+          "i"(arm::ByLane(kInstruction, kLane)));
+    sums[0][n] = s0, sums[1][n] = s1, sums[2][n] = s2, sums[3][n] = s3, sums[4][n] = s4, sums[5][n] = s5;
+  }
+};
 
 // Adds lane kLane of each row's elements times a row of b, whose first column is `column`; both move to the next row.
-template <class Lanes, int kLane, size_t kM, size_t kN>
+template <class Lanes, uint32_t kLane, size_t kM, size_t kN>
 HWY_INLINE void AddLane(const V (&elements)[kM], const float*& b, size_t b_stride, V* HWY_RESTRICT column,
                         V (&sums)[kM][kN]) {
   HWY_UNROLL(4)

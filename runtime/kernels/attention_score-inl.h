@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 // How an element of a row and an element of a key are added to their sum.
 struct DotStep {
 #if FOVEA_ATTENTION_BY_LANE
-  using Lanes = F32Lanes;
+  using Lanes = MultiplyByLane<arm::kFmlaByLane>;
 #endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const { return hn::MulAdd(row, key, sum); }
 };
@@ -33,13 +33,6 @@ struct AdditiveStep {
   HWY_INLINE V operator()(V row, V key, V factor, V sum) const {
     return hn::MulAdd(factor, FastTanh(D(), hn::Add(row, key)), sum);
   }
-};
-
-// The elements of kM rows.
-template <size_t kM>
-struct RowsOfWords {
-  const float* rows[kM];
-  HWY_INLINE const float* operator()(size_t r, size_t i) const { return rows[r] + i; }
 };
 
 struct NoFactors {
@@ -159,33 +152,10 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   Hide(scores, from, row.begin, row.end, to);
 }
 
-#if FOVEA_ATTENTION_SDOT
-// Products of kM rows of int8 with keys [from, to) of the packed block.
-template <size_t kM>
-FOVEA_SDOT HWY_NOINLINE void MultiplyPackedBytes(const AttentionTile& tile, const AttentionRow* rows, size_t from,
-                                                 size_t to, float* scores) {
-  const size_t depth = WordsOf(tile);
-  RowsOfWords<kM> words;
-  for (size_t r = 0; r < kM; ++r) words.rows[r] = rows[r].words;
-  for (size_t key = from; key < to;) {
-    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
-    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
-    Columns<kM, Into::kSet, I8Step>(words, NoFactors(), keys, kPanel, depth, scores + key, kScoreStride, vectors,
-                                    nullptr);
-    key = panel_end;
-  }
-}
-#endif
-
 // Products of kM rows with keys [from, to) of the packed block.
 template <size_t kM>
 HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t to,
                                    float* scores) {
-#if FOVEA_ATTENTION_SDOT
-  if constexpr (kHasI8) {
-    if (tile.products == Products::kI8) return MultiplyPackedBytes<kM>(tile, rows, from, to, scores);
-  }
-#endif
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
   const float *a[kM], *v[kM];

@@ -13,23 +13,16 @@
 #include "runtime/base/arm_extensions.h"
 #include "runtime/kernels/attention_lanes-inl.h"
 
-// Whether int8 products by SDOT are compiled, in functions with the attribute FOVEA_SDOT, and whether the processor is
-// asked for the instruction at run time (not in a build for one processor).
+// Whether int8 products by SDOT are compiled, and whether the processor is asked for the instruction at run time: not
+// in a build for one processor.
 #undef FOVEA_ATTENTION_SDOT
 #undef FOVEA_ATTENTION_ASKS
-#undef FOVEA_SDOT
 #if FOVEA_ATTENTION_BY_LANE && (HWY_TARGET == HWY_NEON_BF16 || defined(__ARM_FEATURE_DOTPROD))
 #define FOVEA_ATTENTION_SDOT 1
 #define FOVEA_ATTENTION_ASKS 0
-#define FOVEA_SDOT
 #elif FOVEA_ATTENTION_BY_LANE && !defined(HWY_COMPILE_ONLY_STATIC)
 #define FOVEA_ATTENTION_SDOT 1
 #define FOVEA_ATTENTION_ASKS 1
-#if HWY_COMPILER_CLANG
-#define FOVEA_SDOT __attribute__((target("dotprod")))
-#else
-#define FOVEA_SDOT __attribute__((target("arch=armv8.2-a+dotprod")))
-#endif
 #else
 #define FOVEA_ATTENTION_SDOT 0
 #define FOVEA_ATTENTION_ASKS 0
@@ -73,21 +66,15 @@ HWY_INLINE hn::Vec<DI> DotBytes(hn::Vec<DBytes> query, V key, hn::Vec<DI> sum) {
 #if HWY_ARCH_X86
   return hn::SumOfMulQuadAccumulate(DI(), hn::BitCast(hn::RebindToUnsigned<DBytes>(), key), query, sum);
 #else
-  asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(sum.raw) : "w"(key.raw), "w"(query.raw));
-  return sum;
+  return hn::Vec<DI>(arm::AddProduct<arm::kSdot>(sum.raw, hn::BitCast(DBytes(), key).raw, query.raw));
 #endif
 }
 
 // ---- Steps of the matmul
 
-#if FOVEA_ATTENTION_SDOT
-FOVEA_LANES(I8Lanes, "sdot", "4s", "16b", "4b");
-FOVEA_LANES(Bf16Lanes, "bfdot", "4s", "8h", "2h");
-#endif
-
 struct I8Step {
 #if FOVEA_ATTENTION_SDOT
-  using Lanes = I8Lanes;
+  using Lanes = MultiplyByLane<arm::kSdotByLane>;
 #endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
     const D d;
@@ -97,7 +84,7 @@ struct I8Step {
 
 struct Bf16Step {
 #if FOVEA_ATTENTION_SDOT
-  using Lanes = Bf16Lanes;
+  using Lanes = MultiplyByLane<arm::kBfdotByLane>;
 #endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
     const D d;
@@ -107,19 +94,14 @@ struct Bf16Step {
   }
 };
 
-// Calls f(step) and returns true if products of queries and keys (or weights and values) use words; not for int8 if
-// they need the attribute FOVEA_SDOT, which f does not have.
+// Calls f(step) and returns true if products of queries and keys (or weights and values) use words.
 template <class F>
 HWY_INLINE bool WithKeyStep(const AttentionTile& tile, const F f) {
   if (tile.products == Products::kF32) return false;
   if constexpr (kHasBf16) {
     if (tile.products == Products::kBf16) return f(Bf16Step()), true;
   }
-#if FOVEA_ATTENTION_SDOT
-  return false;
-#else
   return f(I8Step()), true;
-#endif
 }
 template <class F>
 HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
