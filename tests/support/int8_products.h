@@ -62,7 +62,7 @@ class Int8Products {
                   const Report& report) {
     const size_t stride = columns + kGuard;
     for (size_t i = 0; i < rows * stride; ++i) y_[i] = kUntouched;
-    GemmTile tile{rows, columns, k, x_, params_, w_, scales_, bias ? bias_ : nullptr, y_, stride};
+    GemmTile tile{rows, columns, k, x_, params_, w_, scales_, bias ? bias_ : nullptr, y_, stride, GemmPacking::kOther};
     multiply(tile);
     size_t wrong = 0;
     for (size_t r = 0; r < rows; ++r) {
