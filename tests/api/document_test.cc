@@ -208,7 +208,7 @@ TEST(Documents, ScratchOfTheLongestSentenceIsEnough) {
 
 TEST(Documents, WrongEncodingIsRefused) {
   Document d;
-  fovea_text_encode_options options = OptionsOf(16);
+  fovea_text_encode_options options = OptionsOf(32);
   EXPECT_EQ(d.Encode(kText, &options), FOVEA_E_OPTION);
   options = OptionsOf(FOVEA_TEXT_UNLIMITED, 5);
   EXPECT_EQ(d.Encode(kText, &options), FOVEA_E_OPTION);

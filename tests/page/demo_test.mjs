@@ -15,7 +15,8 @@ const LIBRARY = `
 const value = (name) => ({ name, role: "output" }), program = (name, ...values) => ({ name, values });
 const base = (metadata, ...programs) => ({ workers: 1, metadata, programs, program: () => programs[0],
   close() { this.closed = true; } });
-const explained = { classes: [{ label: "games", probability: 0.75 }, { label: "web", probability: 0.25 }],
+const explained = { classes: [{ label: "games", probability: 0.75, score: 0.75 },
+  { label: "web", probability: 0.25, score: 0.25 }],
   words: null, sentences: null, droppedSentences: 0 };
 const MODELS = {
   "model.fovea": () => ({ ...base({ "explain.sentences": "s" }, program("main", value("logits"))),
@@ -23,8 +24,11 @@ const MODELS = {
       weight: 1, share: 1 }] }] }) }),
   "topics.fovea": () => ({ ...base({ name: "Topics" }, program("main", value("logits"))), explain: () => explained }),
   "vectors.fovea": () => ({ ...base({}, program("main", value("sentence_embedding"))),
-    embed: (texts) => texts.map((text) => Float32Array.of(text.length, 1)) }),
+    embed: (texts) => texts.map((text) => Float32Array.of(text.length, 1)),
+    similarity: (a, b) => a.map((row) => b.map((other) => row.reduce((sum, x, i) => sum + x * other[i], 0) /
+      Math.hypot(...row) / Math.hypot(...other))) }),
   "writer.fovea": () => ({ ...base({ name: "Writer" }, program("decode", value("logits"))),
+    generatePrograms: { decode: "decode" },
     generate: (text, { maxTokens }) => ({ text: text + " and so on", tokens: [1, 2, maxTokens], close() {},
       [Symbol.iterator]: function* () { yield 1; } }) }),
 };
