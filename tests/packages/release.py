@@ -114,7 +114,8 @@ def check_lists(source, build, work):
         raise RuntimeError("the second archive differs from the first")
     root = unpack(archive, work / "unpacked")
     inside = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    strange = [place for place in inside if place.startswith(("tests/build", ".git", "build/")) or "__pyc" in place]
+    strange = [place for place in inside
+               if place.startswith(("tests/build", ".git/", ".gitignore", "build/")) or "__pyc" in place]
     if strange:
         raise RuntimeError(f"the archive contains {strange[:3]}")
 

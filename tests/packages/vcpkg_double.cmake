@@ -81,13 +81,14 @@ set(CMAKE_CURRENT_LIST_DIR ${PORT_FOLDER})
 include(${PORT_FOLDER}/portfile.cmake)
 
 # Checks that vcpkg makes after a port.
-file(GLOB static ${WORK}/packages/lib/*.a)
-file(GLOB shared ${WORK}/packages/lib/*.so)
+# The existing build also has a port, which the recipe leaves out.
+file(GLOB static ${WORK}/packages/lib/libfovea.a)
+file(GLOB shared ${WORK}/packages/lib/libfovea.so)
 list(LENGTH static static)
 list(LENGTH shared shared)
-if(LINKAGE STREQUAL static AND (shared OR NOT static EQUAL 1))
+if(LINKAGE STREQUAL "static" AND (shared OR NOT static EQUAL 1))
   message(FATAL_ERROR "${static} static and ${shared} shared libraries for a static triplet")
-elseif(LINKAGE STREQUAL dynamic AND (static OR NOT shared EQUAL 1))
+elseif(LINKAGE STREQUAL "dynamic" AND (static OR NOT shared EQUAL 1))
   message(FATAL_ERROR "${static} static and ${shared} shared libraries for a dynamic triplet")
 endif()
 foreach(place IN ITEMS debug/include debug/share)
