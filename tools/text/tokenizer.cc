@@ -45,7 +45,8 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   std::vector<uint32_t> ranges;
   fovea_text_tokens arrays = {};
   arrays.struct_size = sizeof(arrays);
-  uint64_t capacity = text.size() + InfoOf(model_).single_special + 8;  // enough for almost every text
+  const fovea_text_info info = InfoOf(model_);
+  uint64_t capacity = text.size() + info.single_special + 8;  // enough for almost every text
   for (int turn = 0; turn < 2; ++turn) {
     tokens.ids.resize(capacity);
     tokens.types.resize(capacity);
@@ -71,7 +72,6 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   tokens.begin.reserve(arrays.count);
   tokens.end.reserve(arrays.count);
   uint64_t kept = 0;
-  const fovea_text_info info = InfoOf(model_);
   for (uint64_t i = 0; i < arrays.count; ++i) {
     tokens.begin.push_back(ranges[2 * i]);
     tokens.end.push_back(ranges[2 * i + 1]);
