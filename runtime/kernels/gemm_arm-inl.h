@@ -19,6 +19,13 @@ namespace arm {
 template <size_t kValue>
 using Constant = std::integral_constant<size_t, kValue>;
 
+// Calls the kernel for the tile's packing.
+using Kernel = void (*)(const GemmTile& tile);
+inline void ForPacking(const GemmTile& tile, Kernel matrix, Kernel dot, Kernel plain) {
+  const GemmPacking packing = tile.packing;
+  (packing == GemmPacking::kNeonI8mm ? matrix : packing == GemmPacking::kNeonDot ? dot : plain)(tile);
+}
+
 // Columns of the widest block.
 constexpr size_t kMostColumns = 16;
 

@@ -351,16 +351,7 @@ void GemmElements(const GemmTile& tile) {
 }  // namespace
 }  // namespace arm
 
-void GemmArmI4(const GemmTile& tile) {
-  switch (tile.packing) {
-    case GemmPacking::kNeonI8mm:
-      return arm::GemmMatrix(tile);
-    case GemmPacking::kNeonDot:
-      return arm::GemmDot(tile);
-    default:
-      return arm::GemmElements(tile);
-  }
-}
+void GemmArmI4(const GemmTile& tile) { arm::ForPacking(tile, arm::GemmMatrix, arm::GemmDot, arm::GemmElements); }
 
 }  // namespace fovea
 

@@ -247,16 +247,7 @@ void GemmPairs(const GemmTile& tile) {
 }  // namespace
 }  // namespace arm
 
-void GemmArmI8(const GemmTile& tile) {
-  switch (tile.packing) {
-    case GemmPacking::kNeonI8mm:
-      return arm::GemmMatrix(tile);
-    case GemmPacking::kNeonDot:
-      return arm::GemmDot(tile);
-    default:
-      return arm::GemmPairs(tile);
-  }
-}
+void GemmArmI8(const GemmTile& tile) { arm::ForPacking(tile, arm::GemmMatrix, arm::GemmDot, arm::GemmPairs); }
 
 }  // namespace fovea
 
