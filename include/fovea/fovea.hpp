@@ -250,6 +250,48 @@ class Tokenizer {
   const fovea_model* model_ = nullptr;
 };
 
+/* The text of ids that arrive bit by bit, in whole characters: fovea_text_stream, with memory for one part. */
+class TextStream {
+ public:
+  TextStream() = default;
+  /* `flags`: FOVEA_TEXT_KEEP_SPECIAL or 0. */
+  explicit TextStream(const Model& model, std::uint32_t flags = 0) : model_(model.get()) { stream_.flags = flags; }
+
+  /* The text that these ids make certain, valid until the next call. */
+  Result<std::string_view> next(Span<const std::int32_t> ids) {
+    return part([&](std::uint64_t* written, fovea_error* error) {
+      return fovea_text_decode_next(model_, &stream_, ids.data(), ids.size(), static_cast<char*>(part_.data()),
+                                    part_.size(), written, error);
+    });
+  }
+  /* The text held back so far. The stream may begin another text. */
+  Result<std::string_view> end() {
+    return part([&](std::uint64_t* written, fovea_error* error) {
+      return fovea_text_decode_end(model_, &stream_, static_cast<char*>(part_.data()), part_.size(), written, error);
+    });
+  }
+
+ private:
+  /* Calls `write` again in memory of the size that it asks for. */
+  template <typename Function>
+  Result<std::string_view> part(Function&& write) {
+    std::uint64_t written = 0;
+    Status status = Status::of([&](fovea_error* error) { return write(&written, error); });
+    if (status.code() == FOVEA_E_CAPACITY) {
+      Result<Memory> larger = Memory::allocate(status.error().expected);
+      if (!larger) return larger.status();
+      part_ = *std::move(larger);
+      status = Status::of([&](fovea_error* error) { return write(&written, error); });
+    }
+    if (!status) return status;
+    return std::string_view(static_cast<const char*>(part_.data()), static_cast<std::size_t>(written));
+  }
+
+  const fovea_model* model_ = nullptr;
+  fovea_text_stream stream_ = FOVEA_TEXT_STREAM_INIT;
+  Memory part_;
+};
+
 /* fovea/session.h, tap.h and cache.h */
 class Session {
  public:

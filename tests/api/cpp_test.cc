@@ -194,7 +194,19 @@ TEST(Cpp, TokensBecomeTextAgain) {
     if (text != words) {
       EXPECT_EQ(decoded->view(), text);
     }
+    cpp::TextStream stream(*model);
+    std::string streamed;
+    for (std::size_t i = 0; i < tokens->size(); ++i) {
+      const auto part = stream.next(tokens->ids().subspan(i, 1));
+      ASSERT_TRUE(part) << part.text();
+      streamed += *part;
+    }
+    const auto rest = stream.end();
+    ASSERT_TRUE(rest) << rest.text();
+    streamed += *rest;
+    EXPECT_EQ(streamed, decoded->view());
   }
+  EXPECT_EQ(cpp::TextStream().next({}).code(), FOVEA_E_HANDLE);
   const auto pair = tokenizer.encode("compressed", "audio");
   ASSERT_TRUE(pair);
   EXPECT_EQ(pair->types()[0], 0);

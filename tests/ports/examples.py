@@ -1,8 +1,8 @@
 """The examples, built against the installed package, print what the command finds.
 
-  examples.py CMAKE BUILD_DIR CC
+  examples.py CMAKE BUILD_DIR CC CXX
 
-Each is a project of its own, found with find_package; one is also linked by pkg-config, one built as C++.
+Each is a project of its own, found with find_package; one is also linked by pkg-config, one is C++.
 """
 import json
 import math
@@ -35,6 +35,9 @@ class Command(jobs.Jobs):
 
     def texts(self):
         return ["--text", TEXT, "--text", LATER]
+
+    def cpp(self):
+        return self.classify()
 
     def classes(self, blob, *options):
         found = json.loads(self.told("run", self.blob(blob), *options, "--json", "--top", 1, "--explain", 0))
@@ -81,8 +84,14 @@ def piece_of(tokens, token):
     return TEXT.encode()[begin:end].decode()
 
 
+def compare(name, found, expected):
+    if found != expected:
+        sys.exit(f"{name} prints\n{found}\nand the command finds\n{expected}")
+    print(f"{name}: as the command")
+
+
 def main():
-    cmake, build, cc = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    cmake, build, cc, cxx = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
     source = pathlib.Path(__file__).resolve().parents[2]
     work = build / "tests/ports/examples"
     shutil.rmtree(work, ignore_errors=True)
@@ -105,6 +114,10 @@ def main():
         "reuse": [blob("package-section-hierarchical"), TEXT, LATER], "generate": [blob("package-writer"), PROMPT],
         "taps": [blob("package-section"), TEXT],
         "threads": [blob("package-section"), blob("package-section-int8"), TEXT]}
+    # One program for four jobs prints what the examples in C print; of the words only the first.
+    in_cpp = {"classify": arguments["classify"], "embed": arguments["embed"], "generate": arguments["generate"],
+              "look": arguments["taps"]}
+    arguments["cpp"] = ["classify", *arguments["classify"]]
     folders = sorted(folder.name for folder in (source / "ports/examples").iterdir() if folder.is_dir())
     if folders != sorted(arguments):
         sys.exit(f"examples without a test, or the reverse: {folders}")
@@ -114,14 +127,16 @@ def main():
         shutil.copyfile(source / "ports/examples/example.h", work / "examples/example.h")
         folder = work / "build" / name
         run(cmake, "-S", work / "examples" / name, "-B", folder, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={work / 'prefix'}", f"-DCMAKE_C_COMPILER={cc}", "-DCMAKE_BUILD_TYPE=Release",
-            "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+            f"-DCMAKE_PREFIX_PATH={work / 'prefix'}", f"-DCMAKE_C_COMPILER={cc}", f"-DCMAKE_CXX_COMPILER={cxx}",
+            "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror",
+            "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror -fno-exceptions -fno-rtti")
         run(cmake, "--build", folder)
         expected = "1.00 1.50 2.00 3.00 4.00 5.00 " if name == "attention" else getattr(command, name)()
-        found = run(folder / name, *words)
-        if found != expected:
-            sys.exit(f"{name} prints\n{found}\nand the command finds\n{expected}")
-        print(f"{name}: as the command")
+        compare(name, run(folder / name, *words), expected)
+
+    for job, words in in_cpp.items():
+        expected = command.taps().splitlines(keepends=True)[0] if job == "look" else getattr(command, job)()
+        compare(f"{job} in C++", run(work / "build/cpp/cpp", job, *words), expected)
 
     package = next((work / "prefix").rglob("fovea-port.pc")).parent
     os.environ["PKG_CONFIG_PATH"] = str(package)
