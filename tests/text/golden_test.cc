@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 using std::filesystem::path;
 
+json ReadJson(const path& file) { return tools::ReadJson(file.string()); }
+
 // Counts comparisons, shows the first few differences, and fails at the end if there was any.
 class Tally {
  public:
@@ -71,9 +73,9 @@ class Golden : public testing::TestWithParam<const char*> {};
 
 TEST_P(Golden, Tokenizers) {
   const path folder = path(InData("tokenizers")) / GetParam();
-  const TextSection section(tools::BuildTextSection(folder));
+  const TextSection section(tools::BuildTextSection(folder.string()));
   ASSERT_TRUE(section.ok()) << section.error();
-  const json expected = tools::ReadJson(folder / "expected.json");
+  const json expected = ReadJson(folder / "expected.json");
   const auto name = [](const char* what) { return std::string(GetParam()) + " " + what; };
   {
     Tally ids(name("ids")), plain(name("plain ids")), offsets(name("offsets")), decoded(name("decoded"));
@@ -148,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Text, Golden,
 
 // A published tokenizer of this directory with some parts replaced.
 json Changed(const std::string& base, const json& change) {
-  json file = tools::ReadJson(path(InData("tokenizers")) / base / "tokenizer.json");
+  json file = ReadJson(path(InData("tokenizers")) / base / "tokenizer.json");
   for (const auto& [key, value] : change.items()) {
     if (key == "model") {
       file["model"].update(value);
@@ -179,7 +181,7 @@ json Changed(const std::string& base, const json& change) {
 }
 
 TEST(GoldenText, Variants) {
-  const json file = tools::ReadJson(path(InData("tokenizers")) / "variants.json");
+  const json file = ReadJson(path(InData("tokenizers")) / "variants.json");
   const json& variants = file["variants"];
   for (size_t which = 0; which < variants.size(); which += FewerCases() ? 8 : 1) {
     const json& variant = variants[which];
@@ -200,8 +202,8 @@ TEST(GoldenText, Variants) {
 }
 
 void CompareSentencePiece(const path& file, const json& cases, const std::string& name) {
-  const TextSection section(
-      tools::BuildTextSection(file.parent_path(), {{"type", "sentencepiece"}, {"file", file.filename().string()}}));
+  const TextSection section(tools::BuildTextSection(file.parent_path().string(),
+                                                    {{"type", "sentencepiece"}, {"file", file.filename().string()}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids(name + " ids"), decoded(name + " decoded");
   for (const json& c : cases) {
@@ -219,35 +221,35 @@ TEST(GoldenText, SentencePieceModels) {
                                                         {"spbpe-gemma", "tokenizer.model"}};
   for (const auto& [folder, model] : models) {
     const path file = path(InData("tokenizers")) / folder / model;
-    const json expected = tools::ReadJson(file.parent_path() / "expected_sentencepiece.json");
+    const json expected = ReadJson(file.parent_path() / "expected_sentencepiece.json");
     CompareSentencePiece(file, expected["strings"], std::string(folder) + " sentencepiece");
   }
 }
 
 TEST(GoldenText, SentencePieceModelsOfOthers) {
   const path folder = path(InShared("tokenizers/sentencepiece"));
-  if (Missing(folder)) GTEST_SKIP();
-  const json expected = tools::ReadJson(folder / "expected.json");
+  if (Missing(folder.string())) GTEST_SKIP();
+  const json expected = ReadJson(folder / "expected.json");
   for (const auto& [model, data] : expected["models"].items())
     CompareSentencePiece(folder / model, data["cases"], model);
 }
 
 TEST(GoldenText, BertBaseUncased) {
   const path folder = path(InShared("tokenizers/bert-base-uncased"));
-  if (Missing(folder)) GTEST_SKIP();
-  const TextSection from_json(tools::BuildTextSection(folder));
-  const TextSection from_txt(tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
+  if (Missing(folder.string())) GTEST_SKIP();
+  const TextSection from_json(tools::BuildTextSection(folder.string()));
+  const TextSection from_txt(tools::BuildTextSection(folder.string(), {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
   const std::pair<const char*, const TextSection*> sections[] = {{"tokenizer.json", &from_json},
                                                                  {"vocab.txt", &from_txt}};
   for (const auto& [from, section] : sections) {
     ASSERT_TRUE(section->ok()) << section->error();
     Tally llama(std::string("llama.cpp, ") + from), js(std::string("transformers.js, ") + from),
         hf(std::string("tokenizers, ") + from);
-    const json llama_cases = tools::ReadJson(folder / "vectors-llama-cpp.json");
+    const json llama_cases = ReadJson(folder / "vectors-llama-cpp.json");
     for (const json& c : llama_cases["cases"]) {
       llama.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section->Encode(c["text"], false).ids);
     }
-    const json tables = tools::ReadJson(folder / "vectors-transformers-js.json")["tables"];
+    const json tables = ReadJson(folder / "vectors-transformers-js.json")["tables"];
     for (const auto& [table, rows] : tables.items()) {
       for (const json& c : rows) {
         const std::string text = c["text"];
@@ -264,7 +266,7 @@ TEST(GoldenText, BertBaseUncased) {
         }
       }
     }
-    const json cases = tools::ReadJson(folder / "vectors-tokenizers.json");
+    const json cases = ReadJson(folder / "vectors-tokenizers.json");
     for (const json& c : cases["single"]) {
       hf.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section->Encode(c["text"]).ids);
     }
@@ -292,15 +294,15 @@ std::string Printed(const std::vector<uint8_t>& bytes) {
 
 TEST(GoldenText, Gpt2) {
   const path folder = path(InShared("tokenizers/gpt2"));
-  if (Missing(folder)) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder));
+  if (Missing(folder.string())) GTEST_SKIP();
+  const TextSection section(tools::BuildTextSection(folder.string()));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally llama("llama.cpp, gpt2"), js("transformers.js, gpt2"), hf("tokenizers, gpt2");
-  const json llama_cases = tools::ReadJson(folder / "vectors-llama-cpp.json");
+  const json llama_cases = ReadJson(folder / "vectors-llama-cpp.json");
   for (const json& c : llama_cases["cases"]) {
     llama.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
   }
-  const json tables = tools::ReadJson(folder / "vectors-transformers-js.json")["tables"];
+  const json tables = ReadJson(folder / "vectors-transformers-js.json")["tables"];
   for (const auto& [table, rows] : tables.items()) {
     for (const json& c : rows) {
       if (!c.contains("ids")) continue;
@@ -311,7 +313,7 @@ TEST(GoldenText, Gpt2) {
     }
   }
   // Tokenizers with the same merges and other ids.
-  const json others = tools::ReadJson(folder / "vectors-transformers-js.json")["tokens_only"];
+  const json others = ReadJson(folder / "vectors-transformers-js.json")["tokens_only"];
   for (const auto& [table, rows] : others.items()) {
     for (const json& c : rows) {
       std::vector<std::string> tokens;
@@ -322,7 +324,7 @@ TEST(GoldenText, Gpt2) {
       js.Same("tokens", c["text"], c["tokens"].get<std::vector<std::string>>(), tokens);
     }
   }
-  const json cases = tools::ReadJson(folder / "vectors-tokenizers.json");
+  const json cases = ReadJson(folder / "vectors-tokenizers.json");
   for (const json& c : cases["single"]) {
     hf.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
   }
@@ -333,11 +335,11 @@ TEST(GoldenText, VocabTxt) {
   for (const char* name : {"wordpiece-uncased", "wordpiece-cased"}) {
     const path folder = path(InData("tokenizers")) / name;
     const bool lower = std::string(name) == "wordpiece-uncased";
-    const TextSection section(
-        tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
+    const TextSection section(tools::BuildTextSection(
+        folder.string(), {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
     ASSERT_TRUE(section.ok()) << section.error();
     Tally ids(std::string(name) + " vocab.txt");
-    const json expected = tools::ReadJson(folder / "expected.json");
+    const json expected = ReadJson(folder / "expected.json");
     for (const json& c : expected["strings"]) {
       ids.Same("ids", c["text"], c["ids"].get<std::vector<int>>(), section.Encode(c["text"]).ids);
     }
@@ -346,18 +348,18 @@ TEST(GoldenText, VocabTxt) {
 
 TEST(GoldenText, UseLite) {
   const path folder = path(InShared("models/use-lite"));
-  if (Missing(folder)) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder, {{"type", "unigram"},
-                                                             {"file", "vocab.json"},
-                                                             {"normalizer", "nfkc"},
-                                                             {"first_piece", 6},
-                                                             {"unknown_score", 0},
-                                                             {"unknown", "alone"},
-                                                             {"ties", "later"},
-                                                             {"max_length", 128}}));
+  if (Missing(folder.string())) GTEST_SKIP();
+  const TextSection section(tools::BuildTextSection(folder.string(), {{"type", "unigram"},
+                                                                      {"file", "vocab.json"},
+                                                                      {"normalizer", "nfkc"},
+                                                                      {"first_piece", 6},
+                                                                      {"unknown_score", 0},
+                                                                      {"unknown", "alone"},
+                                                                      {"ties", "later"},
+                                                                      {"max_length", 128}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids("use-lite");
-  const json expected = tools::ReadJson(folder / "expected.json");
+  const json expected = ReadJson(folder / "expected.json");
   for (const json& c : expected["cases"]) {
     const std::vector<int> whole = c["input_ids"];
     ids.Same("ids", c["text"], whole, section.Encode(c["text"]).ids);
@@ -371,10 +373,10 @@ TEST(GoldenText, UseLite) {
 // Byte pairs by score, with plain spaces in pieces.
 TEST(GoldenText, Stories) {
   const path folder = path(InShared("models/stories260K"));
-  if (Missing(folder)) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder));
+  if (Missing(folder.string())) GTEST_SKIP();
+  const TextSection section(tools::BuildTextSection(folder.string()));
   ASSERT_TRUE(section.ok()) << section.error();
-  const json expected = tools::ReadJson(folder / "expected.json");
+  const json expected = ReadJson(folder / "expected.json");
   Tally ids("stories260K ids"), decoded("stories260K decoded");
   for (const json& c : expected["tokenization"]) {
     const std::string text = c["text"];
@@ -387,13 +389,13 @@ TEST(GoldenText, Stories) {
 // Single characters, each unknown one a token.
 TEST(GoldenText, Aren) {
   const path folder = path(InShared("models/ct2-aren"));
-  if (Missing(folder)) GTEST_SKIP();
+  if (Missing(folder.string())) GTEST_SKIP();
   const TextSection section(tools::BuildTextSection(
-      folder,
+      folder.string(),
       {{"type", "characters"}, {"file", "source_vocab.json"}, {"pad_id", 0}, {"unknown_id", 50}, {"unknown", "each"}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids("ct2-aren ids");
-  const json expected = tools::ReadJson(folder / "expected.json");
+  const json expected = ReadJson(folder / "expected.json");
   for (const json& c : expected["cases"]) {
     ids.Same("ids", c["source"], c["source_ids"].get<std::vector<int>>(), section.Encode(c["source"]).ids);
   }

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,9 @@ class TextSection {
     const uint64_t needed = text::ScratchSize(tokenizer_, std::max(a.size(), b == nullptr ? 0 : b->size()));
     EXPECT_NE(needed, UINT64_MAX);
     // Exactly the memory that was asked for, so that the address sanitizer sees any byte beyond it.
-    std::unique_ptr<void, void (*)(void*)> scratch(std::aligned_alloc(64, std::max<uint64_t>(needed, 64)), std::free);
+    constexpr std::align_val_t kAlignment{64};
+    const std::unique_ptr<void, void (*)(void*)> scratch(::operator new(std::max<uint64_t>(needed, 64), kAlignment),
+                                                         [](void* memory) { ::operator delete(memory, kAlignment); });
     std::vector<int32_t> ids(capacity), types(capacity);
     std::vector<uint8_t> special(capacity);
     std::vector<uint32_t> ranges(2 * capacity);

@@ -121,12 +121,12 @@ TEST_F(TokenizerFiles, AsTheirTokenizerJson) {
   };
   for (const Case& c : cases) {
     const path golden = path(InData("tokenizers")) / c.folder;
-    Alone(c.file, tools::ReadFile(golden / c.file), c.config);
+    Alone(c.file, tools::ReadFile((golden / c.file).string()), c.config);
     const TextSection section(Section());
     ASSERT_TRUE(section.ok()) << section.error();
     const bool unigrams = std::strncmp(c.folder, "unigram", 7) == 0;
     size_t compared = 0;
-    const json expected = tools::ReadJson(golden / "expected.json");
+    const json expected = tools::ReadJson((golden / "expected.json").string());
     for (const json& text : expected["strings"]) {
       const std::string bytes = text["text"];
       // Spaces at the ends: the golden files were made before the normalizer stripped them on the right.
