@@ -57,14 +57,14 @@ def numbers_of(cc, include, expressions):
 
 
 def layout(structs, include, cc):
-    expressions = ["sizeof(void*)", "sizeof(long)"]
+    expressions = ["sizeof(void*)"]
     for name, fields in structs.items():
         expressions += [f"sizeof({name})", f"offsetof(struct {{ char c; {name} x; }}, x)"]
         for field in fields:
             expressions += [f"offsetof({name}, {field})", f"sizeof((({name}*)0)->{field})"]
     numbers = numbers_of(cc, include, expressions)
-    pointer, long = next(numbers), next(numbers)
-    model = "ilp32" if pointer == 4 else "lp64" if long == 8 else "llp64"
+    # 64-bit Windows (LLP64) has the layout of LP64 as well: the headers have no long.
+    model = "ilp32" if next(numbers) == 4 else "lp64"
     lines = ["Bytes of the public structs and, of each field, offset and size."]
     for name, fields in structs.items():
         lines.append(f"{name}: {next(numbers)} bytes, alignment {next(numbers)}")

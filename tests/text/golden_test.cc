@@ -73,7 +73,7 @@ class Golden : public testing::TestWithParam<const char*> {};
 
 TEST_P(Golden, Tokenizers) {
   const path folder = path(InData("tokenizers")) / GetParam();
-  const TextSection section(tools::BuildTextSection(folder.string()));
+  const TextSection section(tools::BuildTextSection(folder));
   ASSERT_TRUE(section.ok()) << section.error();
   const json expected = ReadJson(folder / "expected.json");
   const auto name = [](const char* what) { return std::string(GetParam()) + " " + what; };
@@ -202,8 +202,8 @@ TEST(GoldenText, Variants) {
 }
 
 void CompareSentencePiece(const path& file, const json& cases, const std::string& name) {
-  const TextSection section(tools::BuildTextSection(file.parent_path().string(),
-                                                    {{"type", "sentencepiece"}, {"file", file.filename().string()}}));
+  const TextSection section(
+      tools::BuildTextSection(file.parent_path(), {{"type", "sentencepiece"}, {"file", file.filename().string()}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids(name + " ids"), decoded(name + " decoded");
   for (const json& c : cases) {
@@ -237,8 +237,8 @@ TEST(GoldenText, SentencePieceModelsOfOthers) {
 TEST(GoldenText, BertBaseUncased) {
   const path folder = path(InShared("tokenizers/bert-base-uncased"));
   if (Missing(folder.string())) GTEST_SKIP();
-  const TextSection from_json(tools::BuildTextSection(folder.string()));
-  const TextSection from_txt(tools::BuildTextSection(folder.string(), {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
+  const TextSection from_json(tools::BuildTextSection(folder));
+  const TextSection from_txt(tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}}));
   const std::pair<const char*, const TextSection*> sections[] = {{"tokenizer.json", &from_json},
                                                                  {"vocab.txt", &from_txt}};
   for (const auto& [from, section] : sections) {
@@ -295,7 +295,7 @@ std::string Printed(const std::vector<uint8_t>& bytes) {
 TEST(GoldenText, Gpt2) {
   const path folder = path(InShared("tokenizers/gpt2"));
   if (Missing(folder.string())) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder.string()));
+  const TextSection section(tools::BuildTextSection(folder));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally llama("llama.cpp, gpt2"), js("transformers.js, gpt2"), hf("tokenizers, gpt2");
   const json llama_cases = ReadJson(folder / "vectors-llama-cpp.json");
@@ -335,8 +335,8 @@ TEST(GoldenText, VocabTxt) {
   for (const char* name : {"wordpiece-uncased", "wordpiece-cased"}) {
     const path folder = path(InData("tokenizers")) / name;
     const bool lower = std::string(name) == "wordpiece-uncased";
-    const TextSection section(tools::BuildTextSection(
-        folder.string(), {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
+    const TextSection section(
+        tools::BuildTextSection(folder, {{"type", "wordpiece"}, {"file", "vocab.txt"}, {"do_lower_case", lower}}));
     ASSERT_TRUE(section.ok()) << section.error();
     Tally ids(std::string(name) + " vocab.txt");
     const json expected = ReadJson(folder / "expected.json");
@@ -349,14 +349,14 @@ TEST(GoldenText, VocabTxt) {
 TEST(GoldenText, UseLite) {
   const path folder = path(InShared("models/use-lite"));
   if (Missing(folder.string())) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder.string(), {{"type", "unigram"},
-                                                                      {"file", "vocab.json"},
-                                                                      {"normalizer", "nfkc"},
-                                                                      {"first_piece", 6},
-                                                                      {"unknown_score", 0},
-                                                                      {"unknown", "alone"},
-                                                                      {"ties", "later"},
-                                                                      {"max_length", 128}}));
+  const TextSection section(tools::BuildTextSection(folder, {{"type", "unigram"},
+                                                             {"file", "vocab.json"},
+                                                             {"normalizer", "nfkc"},
+                                                             {"first_piece", 6},
+                                                             {"unknown_score", 0},
+                                                             {"unknown", "alone"},
+                                                             {"ties", "later"},
+                                                             {"max_length", 128}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids("use-lite");
   const json expected = ReadJson(folder / "expected.json");
@@ -374,7 +374,7 @@ TEST(GoldenText, UseLite) {
 TEST(GoldenText, Stories) {
   const path folder = path(InShared("models/stories260K"));
   if (Missing(folder.string())) GTEST_SKIP();
-  const TextSection section(tools::BuildTextSection(folder.string()));
+  const TextSection section(tools::BuildTextSection(folder));
   ASSERT_TRUE(section.ok()) << section.error();
   const json expected = ReadJson(folder / "expected.json");
   Tally ids("stories260K ids"), decoded("stories260K decoded");
@@ -391,7 +391,7 @@ TEST(GoldenText, Aren) {
   const path folder = path(InShared("models/ct2-aren"));
   if (Missing(folder.string())) GTEST_SKIP();
   const TextSection section(tools::BuildTextSection(
-      folder.string(),
+      folder,
       {{"type", "characters"}, {"file", "source_vocab.json"}, {"pad_id", 0}, {"unknown_id", 50}, {"unknown", "each"}}));
   ASSERT_TRUE(section.ok()) << section.error();
   Tally ids("ct2-aren ids");
