@@ -34,6 +34,7 @@ type Sampling struct {
 type GenerateOptions struct {
 	MaxTokens int // The most tokens of a text; 0: the model's number, else 512.
 	Workers   int
+	Literal   bool // Special tokens that texts spell are text: see EncodeOptions.
 	Sampling  Sampling
 	StopIDs   []int32  // Tokens that end a text; nil: the model's; empty: none.
 	Stop      []string // Strings that end a text, which are not part of it.
@@ -217,7 +218,7 @@ func (m *Model) linkedLimits(program *Program, encode *Session, read limits, lin
 }
 
 // promptsOf returns the prompts' tokens and the most tokens of a text with its prompt.
-func (m *Model) promptsOf(space int, texts []string) (prompts [][]int32, trained int, err error) {
+func (m *Model) promptsOf(space int, texts []string, literal bool) (prompts [][]int32, trained int, err error) {
 	about, err := m.Tokenizer()
 	if err != nil {
 		return nil, 0, err
@@ -229,7 +230,7 @@ func (m *Model) promptsOf(space int, texts []string) (prompts [][]int32, trained
 		}
 	}
 	for _, text := range texts {
-		encoding, err := m.Encode(text, EncodeOptions{Whole: true})
+		encoding, err := m.Encode(text, EncodeOptions{Whole: true, Literal: literal})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -290,7 +291,7 @@ func (g *Generation) read(ctx context.Context, m *Model, texts []string, options
 	var prompts [][]int32
 	var fitting limits
 	if encoder != nil {
-		run := RunOptions{Program: encoder.Name, Workers: options.Workers}
+		run := RunOptions{Program: encoder.Name, Workers: options.Workers, Literal: options.Literal}
 		encodings, err := m.encodeFor(encoder, texts, run)
 		if err != nil {
 			return nil, err
@@ -307,7 +308,7 @@ func (g *Generation) read(ctx context.Context, m *Model, texts []string, options
 		}
 	} else {
 		var trained int
-		if prompts, trained, err = m.promptsOf(space, texts); err != nil {
+		if prompts, trained, err = m.promptsOf(space, texts, options.Literal); err != nil {
 			return nil, err
 		}
 		longest, sum := 0, 0

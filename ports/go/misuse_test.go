@@ -130,6 +130,16 @@ func TestTextsThatAreNone(t *testing.T) {
 		!strings.HasSuffix(warned[0], "tokens; so are 1 more of 3 texts") {
 		t.Fatal(warned)
 	}
+	literal := must[*Encoding](t)(model.Encode("a [SEP] b", EncodeOptions{Literal: true}))
+	read := must[*Encoding](t)(model.Encode("a [SEP] b", EncodeOptions{}))
+	if len(read.IDs) != 5 || len(literal.IDs) <= 5 {
+		t.Fatal(read.IDs, literal.IDs)
+	}
+	classes := must[[][]Class](t)(model.Classify(background, []string{"a [SEP] b"}, RunOptions{Literal: true}))
+	other := must[[][]Class](t)(model.Classify(background, []string{"a [SEP] b"}, RunOptions{}))
+	if classes[0][0].Logit == other[0][0].Logit {
+		t.Fatal("the option has no effect")
+	}
 	_, err = model.Encode(long, EncodeOptions{MaxLength: -1})
 	refused(t, err, BadOption, "")
 }

@@ -19,6 +19,7 @@ type RunOptions struct {
 	Workers   int  // Goroutines that share the work; 0: 1.
 	MaxLength int  // Texts are truncated to this many tokens; 0: to the model's limit.
 	Wrapped   bool // Documents: line ends are line wraps.
+	Literal   bool // Special tokens that texts spell are text: see EncodeOptions.
 
 	// Embed: the name of the model's prompt to put in front of each text; "": its default prompt, if it has one.
 	Prompt   string
@@ -71,11 +72,11 @@ func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) 
 	}
 	var encodings []*Encoding
 	for i, text := range texts {
-		encode := m.Encode
+		encode, given := m.Encode, EncodeOptions{MaxLength: most, Literal: options.Literal}
 		if m.sentenceSpace(space) >= 0 {
-			encode = m.EncodeDocument
+			encode, given.Wrapped = m.EncodeDocument, options.Wrapped
 		}
-		encoding, err := encode(text, EncodeOptions{MaxLength: most, Wrapped: options.Wrapped && m.sentenceSpace(space) >= 0})
+		encoding, err := encode(text, given)
 		var failure *Error
 		if errors.As(err, &failure) && failure.Status == BadUTF8 {
 			failure.Doing = fmt.Sprintf("texts[%d], byte %d", i, failure.Index)

@@ -23,6 +23,7 @@ type EncodeOptions struct {
 	Whole     bool // No truncation; MaxLength must be 0.
 	Plain     bool // Without special tokens.
 	Wrapped   bool // Documents: line ends are line wraps. Without it each ends a sentence.
+	Literal   bool // Special tokens that the text spells, such as "</s>", are text: for texts of strangers.
 }
 
 func (o EncodeOptions) flags() C.uint32_t {
@@ -35,6 +36,9 @@ func (o EncodeOptions) flags() C.uint32_t {
 	}
 	if o.Wrapped {
 		flags |= C.FOVEA_TEXT_WRAPPED
+	}
+	if o.Literal {
+		flags |= C.FOVEA_TEXT_LITERAL
 	}
 	return flags
 }

@@ -132,6 +132,8 @@ export interface EncodeOptions {
   wrapped?: boolean;
   /** No truncation. */
   whole?: boolean;
+  /** Special tokens that the text spells, such as "</s>", are text: for texts of strangers. */
+  literal?: boolean;
 }
 
 export interface DecodeOptions {
@@ -157,6 +159,8 @@ export interface DocumentOptions {
   maxLength?: number;
   /** For documents: line ends are line wraps and do not end sentences. */
   wrapped?: boolean;
+  /** Special tokens that texts spell are text: see EncodeOptions. */
+  literal?: boolean;
 }
 
 export interface TextOptions extends DocumentOptions {
@@ -249,6 +253,8 @@ export interface GenerateOptions {
   maxTokens?: number;
   /** Most tokens of the text that is read; 0: the model's limit. */
   maxLength?: number;
+  /** Special tokens that the text spells are text: see EncodeOptions. */
+  literal?: boolean;
   /** Options of sampling, see include/fovea/generate.h; the default is greedy search. */
   temperature?: number;
   topK?: number;

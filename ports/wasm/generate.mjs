@@ -46,9 +46,9 @@ function trainedFor(model, space) {
 }
 
 /** A whole prompt; a prompt that is too long is refused. */
-function promptOf(model, space, text) {
+function promptOf(model, space, text, literal) {
   const tokenizer = model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
-  const encoding = tokenizer.encode(text, { whole: true }), most = trainedFor(model, space);
+  const encoding = tokenizer.encode(text, { whole: true, literal }), most = trainedFor(model, space);
   if (encoding.length === 0) {
     refuse("a prompt is empty, and the tokenizer adds no token before a text", C.FOVEA_E_LENGTH);
   }
@@ -86,7 +86,7 @@ function linkedLimits(model, program, encode, read, linked, token, context) {
 /** Iterates over the steps of one text: { token, text, ended, score }. */
 export class Generation {
   constructor(model, text, options) {
-    const { maxTokens = 0, maxLength = 0, ...sampling } = optionsOf("generate", options);
+    const { maxTokens = 0, maxLength = 0, literal = false, ...sampling } = optionsOf("generate", options);
     checkNumbers(maxTokens, sampling);
     const library = model.open(), { metadata } = model;
     this.model = model;
@@ -99,8 +99,8 @@ export class Generation {
       const usual = Number(metadata["generate.max_tokens"] ?? metadata["generate.most"] ?? 0);
       const most = (this.max = maxTokens || usual || USUAL_NEW_TOKENS);
       this.unlimited = maxTokens === 0 && usual === 0;
-      const encodings = encoder || maxLength ? encodingsOf(model, encoder ?? program, [text], { maxLength })
-                                             : [promptOf(model, token.space, text)];
+      const encodings = encoder || maxLength ? encodingsOf(model, encoder ?? program, [text], { maxLength, literal })
+                                             : [promptOf(model, token.space, text, literal)];
       if (encoder) {
         this.#read(encoder, program, token, encodings, most);
       } else {

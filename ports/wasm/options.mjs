@@ -2,7 +2,7 @@
 import { constants } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
 
-const TEXT = ["program", "maxLength", "wrapped", "pairs", "truncation"];
+const TEXT = ["program", "maxLength", "wrapped", "literal", "pairs", "truncation"];
 const SOURCE = ["progress", "cache", "signal"];
 const SAMPLING = ["temperature", "topK", "topP", "minP", "repetitionPenalty", "presencePenalty", "seed"];
 
@@ -10,14 +10,14 @@ const SAMPLING = ["temperature", "topK", "topP", "minP", "repetitionPenalty", "p
 export const OPTIONS = {
   open: ["wasm", "verify", "workers", ...SOURCE],
   load: SOURCE,
-  encode: ["pair", "truncation", "maxLength", "document", "wrapped", "whole"],
+  encode: ["pair", "truncation", "maxLength", "document", "wrapped", "whole", "literal"],
   decode: ["keepSpecial"],
   run: [...TEXT, "keep", "taps"],
   classify: [...TEXT, "top"],
-  explain: ["program", "maxLength", "wrapped", "top"],
+  explain: ["program", "maxLength", "wrapped", "literal", "top"],
   embed: [...TEXT, "normalise", "prompt", "output"],
   similarity: [...TEXT, "prompt", "output", "measure"],
-  generate: ["maxTokens", "maxLength", ...SAMPLING],
+  generate: ["maxTokens", "maxLength", "literal", ...SAMPLING],
   session: ["program", "limits", "rows", "keep", "taps", "linked", "cachedTexts"],
   tap: ["step", "form", "rows", "reduce", "heads", "what"],
   measure: ["name", "program", "rows", "seconds", "mapSeconds", "system", "processor", "hardwareThreads", "wasm",

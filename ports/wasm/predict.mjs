@@ -22,10 +22,11 @@ function sentenceSpace(model, space) {
 const tokenizerOf = (model) => model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
 
 /** Encodings of texts in the form that a program reads: at once, or sentence by sentence. */
-export function encodingsOf(model, program, texts, { maxLength = 0, wrapped = false, pairs, truncation } = {}) {
+export function encodingsOf(model, program, texts, given = {}) {
+  const { maxLength = 0, wrapped = false, literal = false, pairs, truncation } = given;
   const tokenizer = tokenizerOf(model), space = idInput(program).space;
   const bounds = [maxLength, space.maxSegmentRows ?? 0, tokenizer.maxLength].filter((bound) => bound !== 0);
-  const options = { maxLength: bounds.length ? Math.min(...bounds) : 0 };
+  const options = { maxLength: bounds.length ? Math.min(...bounds) : 0, literal };
   if (sentenceSpace(model, space)) Object.assign(options, { document: true, wrapped });
   if (pairs === undefined) return texts.map((text) => tokenizer.encode(text, options));
   if (Array.isArray(pairs) && pairs.length !== texts.length) {

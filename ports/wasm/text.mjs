@@ -77,10 +77,11 @@ export class Tokenizer {
     this.maskId = info.mask_id;
   }
 
-  /** Ids of a text; `maxLength`: truncated to this many tokens, 0: to the model's limit; `whole`: no truncation. */
+  /** Ids of a text; `maxLength`: truncated to this many tokens, 0: to the model's limit; `whole`: no truncation;
+   * `literal`: special tokens that the text spells are text. */
   encode(text, given) {
-    const { pair = null, truncation = "longest", maxLength = 0, document = false, wrapped = false, whole = false } =
-      optionsOf("encode", given);
+    const { pair = null, truncation = "longest", maxLength = 0, document = false, wrapped = false, whole = false,
+      literal = false } = optionsOf("encode", given);
     if (!TRUNCATIONS.includes(truncation)) {
       refuse(`truncation '${truncation}': one of ${TRUNCATIONS.join(", ")} is needed`, constants.FOVEA_E_OPTION);
     }
@@ -105,7 +106,8 @@ export class Tokenizer {
       const scratch = blocks.make(needed);
       const options = blocks.struct("fovea_text_encode_options",
         { max_length: maxLength, flags: (wrapped ? constants.FOVEA_TEXT_WRAPPED : 0) |
-          (whole ? constants.FOVEA_TEXT_UNLIMITED : 0), truncation: TRUNCATIONS.indexOf(truncation) }).address;
+          (whole ? constants.FOVEA_TEXT_UNLIMITED : 0) | (literal ? constants.FOVEA_TEXT_LITERAL : 0),
+        truncation: TRUNCATIONS.indexOf(truncation) }).address;
       const lengths = document ? blocks.make(4 * size) : 0, spans = document ? blocks.make(8 * size) : 0;
       const sentences = blocks.struct("fovea_text_sentences",
         { capacity: document ? size : 0, lengths, ranges: spans });

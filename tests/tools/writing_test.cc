@@ -428,6 +428,26 @@ TEST(Translating, AsTheModelSays) {
   EXPECT_EQ(found({"--beams", "3", "--hypotheses", "2"})["hypotheses"].size(), 2u);
 }
 
+// Special tokens that a text spells are text with --literal; special tokens of the prefix are tokens.
+TEST(Translating, LiteralTexts) {
+  const auto scores = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {
+    const CommandResult result = Invoke(command, more);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return ParsedJson(result.out)[0]["hypotheses"];
+  };
+  const std::vector<std::string> literal = {"translate", Translator(), "--json", "--literal", "--source-prefix"};
+  const auto of_ids = [&](const std::string& ids) {
+    return scores({"generate", Translator(), "--json"}, {"--ids", ids});
+  };
+  EXPECT_EQ(scores(literal, {"", "--text", "a</s>"}), of_ids("6 61 48 24 63 2 4"));
+  EXPECT_EQ(scores(literal, {"b", "--text", "a</s>"}), of_ids("7 6 61 48 24 63 2 4"));
+  EXPECT_EQ(scores(literal, {"de_DE", "--text", "a"}), of_ids("5 6 2 4"));
+  EXPECT_EQ(scores(literal, {"de_DEb", "--text", "a</s>"}), of_ids("5 7 6 61 48 24 63 2 4"));
+  const CommandResult read = Invoke({"translate", Translator(), "--json"}, {"--text", "a</s>"});
+  EXPECT_EQ(ParsedJson(read.out)[0]["hypotheses"], of_ids("6 2 2 4"));
+  EXPECT_EQ(read.err, "fovea: the text spells special tokens, which are read as such; --literal reads them as text\n");
+}
+
 TEST(Translating, LanguagesAreTokens) {
   const auto found = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {
     const CommandResult result = Invoke(command, more);

@@ -17,6 +17,7 @@
 #include "tools/generate/target_tokens.h"
 #include "tools/generate/translation.h"
 #include "tools/model/interrupt.h"
+#include "tools/text/truncation.h"
 
 namespace fovea::tools {
 namespace {
@@ -64,6 +65,7 @@ class Translator {
         console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are dropped\n", line_,
                                      tokens.dropped);
       }
+      spelling_.Add(0, 0, tokens.spelled);
       sources.push_back(tokens.ids);
       read.push_back(lines[i]);
       dropped.push_back(tokens.dropped);
@@ -89,7 +91,10 @@ class Translator {
     console_->out << std::flush;
   }
 
-  void End() const { PrintList(console_->out, arguments_.json, list_); }
+  void End() const {
+    PrintTruncations(spelling_, console_->err);
+    PrintList(console_->out, arguments_.json, list_);
+  }
 
  private:
   // JSON Lines are printed batch by batch.
@@ -120,6 +125,7 @@ class Translator {
   Languages languages_;
   GenerationRequest request_;
   OrderedJson list_ = OrderedJson::array();
+  Truncations spelling_;  // truncated texts are reported at once
   size_t line_ = 0;
 };
 
@@ -171,6 +177,7 @@ void AddTranslate(Command app, Console* console) {
   const Options machine = command.Under(Heading::kMachine);
   auto arguments = std::make_shared<Arguments>();
   arguments->model.AddTo(command);
+  arguments->model.AddLiteral(command);
   const Option text = input.AddRepeated("--text", &arguments->texts, "A text to translate").Placeholder("TEXT");
   input.Add("--file", &arguments->file, "File with one text per line; default: '-', standard input")
       .Placeholder("FILE")

@@ -14,7 +14,8 @@ struct Languages {
   std::string prefix;          // prepended to each text, as in T5's training: "translate English to German: "
 };
 
-// Encodes a text for the encoder, truncated to its maximum.
+// Encodes a text for the encoder, truncated to its maximum. Special tokens that the prefix spells are always tokens;
+// special tokens that the text spells are tokens unless the model was opened with literal_texts.
 Tokens SourceTokens(const Model& model, const Languages& languages, const std::string& text);
 
 // Sets the target language as first token, or as start token if the model's start token is a language.

@@ -77,6 +77,7 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
     tokens.end.push_back(ranges[2 * i + 1]);
     if (tokens.special[i] != 0) continue;
     ++kept;
+    if (literal_) continue;  // it spells none
     const int32_t id = tokens.ids[i];
     const char* piece = nullptr;
     uint32_t size = 0, special = 0;

@@ -84,14 +84,14 @@ class Encoder:
     """Encodes texts in the form that a program reads: at once, or sentence by sentence."""
 
     def __init__(self, model: Model, program: Program, max_length: Optional[int] = None, wrapped: bool = False,
-                 prompt: str = ""):
+                 prompt: str = "", literal: bool = False):
         self._tokenizer: Tokenizer = model.tokenizer
         self._space = model.spaces[id_input(model, program).space]
         self._documents = sentence_space(model, self._space.name) is not None
         bounds = [fitting(max_length or 0, ctypes.c_uint32, "max_length"), self._space.max_segment_rows,
                   self._tokenizer.max_length]
         self._limit = min((bound for bound in bounds if bound), default=0)
-        self._wrapped, self._prompt = wrapped, prompt
+        self._wrapped, self._prompt, self._literal = wrapped, prompt, literal
 
     def _prompted(self, text: Any) -> Any:
         if not self._prompt:
@@ -112,8 +112,9 @@ class Encoder:
         if self._documents:
             if second is not None:
                 raise Error(f"{which}: the model reads documents, not pairs of texts")
-            return self._tokenizer.encoded_document(first, max_length=self._limit, wrapped=self._wrapped, which=which)
-        encoding = self._tokenizer.encoded(first, second, max_length=self._limit, which=which)
+            return self._tokenizer.encoded_document(first, max_length=self._limit, wrapped=self._wrapped,
+                                                    literal=self._literal, which=which)
+        encoding = self._tokenizer.encoded(first, second, max_length=self._limit, literal=self._literal, which=which)
         if not self._space.is_input and self._space.max_segment_rows is not None:
             return _filled_up(encoding, self._space.max_segment_rows, self._tokenizer.pad_id)
         return encoding

@@ -129,7 +129,7 @@ def _sentences(raw: bytes, encoding: Encoding, weights: np.ndarray, shares: Opti
 
 
 def explain(model: Model, text: Text, top: Optional[int], program: Optional[str], max_length: Optional[int],
-            wrapped: bool, workers: Union[int, Threads]) -> Explanation:
+            wrapped: bool, literal: bool, workers: Union[int, Threads]) -> Explanation:
     if not isinstance(text, (str, bytes)):
         raise Error(f"explain: one text is needed, not {type(text).__name__}")
     about = model.program(program)
@@ -141,7 +141,7 @@ def explain(model: Model, text: Text, top: Optional[int], program: Optional[str]
     if not levels or levels[0][0] != space:
         raise Error(f"{model.name}: its metadata names no attention that explains its classes (explain.{space}); "
                     "fovea.run_texts(model, text, taps=[...]) records any attention map", _c.FOVEA_E_NAME)
-    result = run_texts(model, [text], about.name, max_length=max_length, wrapped=wrapped,
+    result = run_texts(model, [text], about.name, max_length=max_length, wrapped=wrapped, literal=literal,
                        taps=[tap for _, tap in levels], workers=workers)
     session, encoding = result.session, (result.encodings or [])[0]
     classes = classes_in(model, result_info(model, about), session, top)[0]

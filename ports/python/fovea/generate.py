@@ -306,9 +306,9 @@ def _decode_limits(model: Model, program: Program, encode: Session, batch_limits
     return {**_kept_limits(model, token.space, texts, texts, 1 + most_new(model, max_tokens)), **limits}
 
 
-def _encodings(model: Model, program: Program, texts: List[Any]) -> List[Encoding]:
+def _encodings(model: Model, program: Program, texts: List[Any], literal: bool) -> List[Encoding]:
     if all(isinstance(text, (str, bytes)) for text in texts):
-        encode = Encoder(model, program, None, False)  # run_texts reports what is left out
+        encode = Encoder(model, program, literal=literal)  # run_texts reports what is left out
         return [encode(text, f"texts[{i}]") for i, text in enumerate(texts)]
     rows = [_ids(text) for text in texts]
     empty = np.empty((0, 2), np.uint32)
@@ -332,15 +332,15 @@ def sampling_of(sampling: Optional[Sampling], fields: Dict[str, Any]) -> Samplin
 
 
 def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int],
-             stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
+             stop_ids: Optional[Sequence[int]], literal: bool, workers: Union[int, Threads]) -> Generation:
     (program, encoder), listed = _programs(model), _listed(texts)
     idle = rules.idle()
     if idle:
         warn(f"without a temperature above 0 the best token is taken; ignored: {', '.join(idle)}", DefaultWarning)
     most = int(fitting(max_tokens or 0, ctypes.c_uint32, "max_tokens"))
     if encoder is None:
-        return _continue(model, program, listed, rules, most, stop_ids, workers)
-    encodings = _encodings(model, encoder, listed)
+        return _continue(model, program, listed, rules, most, stop_ids, literal, workers)
+    encodings = _encodings(model, encoder, listed, literal)
     encode = run_texts(model, encodings, encoder.name, workers=workers).session
     linked = _linked(model, program)
     limits = _decode_limits(model, program, encode, encode.limits, linked, len(encodings), most)
@@ -349,9 +349,9 @@ def generate(model: Model, texts: Any, rules: Sampling, max_tokens: Optional[int
 
 
 def _continue(model: Model, program: Program, texts: List[Any], rules: Sampling, max_tokens: int,
-              stop_ids: Optional[Sequence[int]], workers: Union[int, Threads]) -> Generation:
-    prompts = [model.tokenizer.encoded(text, whole=True, which=f"texts[{i}]").ids if isinstance(text, (str, bytes))
-               else _ids(text) for i, text in enumerate(texts)]
+              stop_ids: Optional[Sequence[int]], literal: bool, workers: Union[int, Threads]) -> Generation:
+    prompts = [model.tokenizer.encoded(text, whole=True, literal=literal, which=f"texts[{i}]").ids
+               if isinstance(text, (str, bytes)) else _ids(text) for i, text in enumerate(texts)]
     longest = max(len(prompt) for prompt in prompts)
     space = model.value(program, model.metadata.get("generate.token", "input_ids")).space
     trained = _trained(model, space)

@@ -363,24 +363,27 @@ class Model(Handle):
 
     @named
     def classify(self, texts: "Texts", *, top: Optional[int] = None, program: Optional[str] = None,
-                 max_length: Optional[int] = None, wrapped: bool = False, batch_size: int = BATCH_SIZE,
-                 progress: "Progress" = None, workers: Union[int, Threads] = 1) -> "List[List[Class]]":
+                 max_length: Optional[int] = None, wrapped: bool = False, literal: bool = False,
+                 batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+                 workers: Union[int, Threads] = 1) -> "List[List[Class]]":
         """For each text its classes, the most probable first.
 
         `texts`: one text or any iterable of them: a list, a pandas Series, an array, a generator; a pair of texts is a
         tuple. `top`: the number of classes; default: all. `max_length`: texts are truncated to this many tokens, with
         a TruncationWarning; default: the model's limit. `wrapped`: line ends of documents are line wraps.
+        `literal`: special tokens that texts spell, such as "</s>", are text, for texts of strangers; default: they are
+        tokens, as in the original library.
         `batch_size`: the most texts of a run, which has at most 4096 tokens unless one text alone has more; results do
         not depend on it.
         `progress`: True for a line on stderr, or a function of the number of texts done and of all (None: unknown).
         """
         from .predict import classify
-        return classify(self, texts, top, program, max_length, wrapped, batch_size, progress, workers)
+        return classify(self, texts, top, program, max_length, wrapped, literal, batch_size, progress, workers)
 
     @named
     def embed(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
               output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-              batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+              literal: bool = False, batch_size: int = BATCH_SIZE, progress: "Progress" = None,
               workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts, width]: the model's sentence embedding or pooled output, or else the mean of its last hidden states.
 
@@ -391,23 +394,26 @@ class Model(Handle):
         """
         from .predict import embed
         return embed(self, texts, normalise=normalise, prompt=prompt, output=output, program=program,
-                     max_length=max_length, batch_size=batch_size, progress=progress, workers=workers)
+                     max_length=max_length, literal=literal, batch_size=batch_size, progress=progress,
+                     workers=workers)
 
     @named
     def embed_iter(self, texts: "Texts", *, normalise: bool = False, prompt: Optional[str] = None,
                    output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-                   batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+                   literal: bool = False, batch_size: int = BATCH_SIZE, progress: "Progress" = None,
                    workers: Union[int, Threads] = 1) -> Iterator[np.ndarray]:
         """The rows of `embed` one by one, in constant memory: reads 16 batches of texts ahead, and keeps no results."""
         from .predict import embed_iter
         return embed_iter(self, texts, normalise=normalise, prompt=prompt, output=output, program=program,
-                          max_length=max_length, batch_size=batch_size, progress=progress, workers=workers)
+                          max_length=max_length, literal=literal, batch_size=batch_size, progress=progress,
+                          workers=workers)
 
     @named
     def similarity(self, a: "Union[Texts, np.ndarray]", b: "Union[None, Texts, np.ndarray]" = None, *,
                    measure: Optional[str] = None, prompt: Optional[str] = None, output: Optional[str] = None,
-                   program: Optional[str] = None, max_length: Optional[int] = None, batch_size: int = BATCH_SIZE,
-                   progress: "Progress" = None, workers: Union[int, Threads] = 1) -> np.ndarray:
+                   program: Optional[str] = None, max_length: Optional[int] = None, literal: bool = False,
+                   batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+                   workers: Union[int, Threads] = 1) -> np.ndarray:
         """[texts of a, texts of b] How similar texts are; without `b`: texts of `a` to each other. More is more
         similar. Texts may be given as their embeddings, an array [texts, width].
 
@@ -416,14 +422,15 @@ class Model(Handle):
         """
         from .similar import similarity
         return similarity(self, a, b, measure, dict(
-            prompt=prompt, output=output, program=program, max_length=max_length, batch_size=batch_size,
-            progress=progress, workers=workers))
+            prompt=prompt, output=output, program=program, max_length=max_length, literal=literal,
+            batch_size=batch_size, progress=progress, workers=workers))
 
     @named
     def search(self, queries: "Union[Texts, np.ndarray]", texts: "Union[Texts, np.ndarray]", *, top: int = 10,
                measure: Optional[str] = None, query_prompt: Optional[str] = None, prompt: Optional[str] = None,
                output: Optional[str] = None, program: Optional[str] = None, max_length: Optional[int] = None,
-               batch_size: int = BATCH_SIZE, progress: "Progress" = None, workers: Union[int, Threads] = 1) -> Any:
+               literal: bool = False, batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+               workers: Union[int, Threads] = 1) -> Any:
         """The `top` most similar texts for each query, the best first: a list of Hits for one query, a list of such
         lists for several. `texts` may be their embeddings, which are worth keeping for many searches.
 
@@ -432,17 +439,17 @@ class Model(Handle):
         """
         from .similar import search
         return search(self, queries, texts, top, measure, query_prompt, dict(
-            prompt=prompt, output=output, program=program, max_length=max_length, batch_size=batch_size,
-            progress=progress, workers=workers))
+            prompt=prompt, output=output, program=program, max_length=max_length, literal=literal,
+            batch_size=batch_size, progress=progress, workers=workers))
 
     @named
     def explain(self, text: "Text", *, top: Optional[int] = None, program: Optional[str] = None,
-                max_length: Optional[int] = None, wrapped: bool = False,
+                max_length: Optional[int] = None, wrapped: bool = False, literal: bool = False,
                 workers: Union[int, Threads] = 1) -> "Explanation":
         """The classes of a text, and the attention weights of its sentences and words, for models whose metadata names
         the attention that explains them (explain.SPACE). Notebooks show the text with its words marked."""
         from .explain import explain
-        return explain(self, text, top, program, max_length, wrapped, workers)
+        return explain(self, text, top, program, max_length, wrapped, literal, workers)
 
     @named
     def generate(self, texts: Any, *, max_tokens: Optional[int] = None, sampling: "Optional[Sampling]" = None,
@@ -450,13 +457,14 @@ class Model(Handle):
                  top_k: Optional[int] = None, top_p: Optional[float] = None, min_p: Optional[float] = None,
                  repetition_penalty: Optional[float] = None, presence_penalty: Optional[float] = None,
                  seed: Optional[int] = None, logprobs: Optional[bool] = None, top_logprobs: Optional[int] = None,
-                 workers: Union[int, Threads] = 1) -> "Generation":
+                 literal: bool = False, workers: Union[int, Threads] = 1) -> "Generation":
         """Generates texts from texts (or lists of ids): a decoder's text for what the encoder reads or, without an
         encoder, the continuations of the texts.
 
         `max_tokens` and `stop_ids`: by default the model's; without either 512 tokens. `temperature` to `top_logprobs`
         are the fields of Sampling, which is an alternative to them; by default each token is the one with the highest
-        score. A prompt that does not fit is refused. Iterate for the steps, or call `finish()`:
+        score. A prompt that does not fit is refused. `literal`: as for `classify`. Iterate for the steps, or call
+        `finish()`:
 
             for step in model.generate("Once", temperature=0.8, seed=1):
                 print(step.parts[0], end="", flush=True)
@@ -467,7 +475,7 @@ class Model(Handle):
         fields = dict(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                       repetition_penalty=repetition_penalty, presence_penalty=presence_penalty, seed=seed,
                       logprobs=logprobs, top_logprobs=top_logprobs)
-        return generate(self, texts, sampling_of(sampling, fields), max_tokens, stop_ids, workers)
+        return generate(self, texts, sampling_of(sampling, fields), max_tokens, stop_ids, literal, workers)
 
 
 #: The library's version, and the SIMD target of its kernels on this machine.

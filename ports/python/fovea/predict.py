@@ -32,20 +32,21 @@ class Class:
 
 
 def encode_for(model: Model, program: Program, texts: Texts, max_length: Optional[int] = None,
-               wrapped: bool = False) -> List[Encoding]:
+               wrapped: bool = False, literal: bool = False) -> List[Encoding]:
     """Encodings of texts in the form that a program reads: at once, or sentence by sentence."""
-    encode = Encoder(model, program, max_length, wrapped)
+    encode = Encoder(model, program, max_length, wrapped, literal=literal)
     return list(warned([encode(text, f"texts[{i}]") for i, text in enumerate(list_of(texts))]))
 
 
 @named
 def run_texts(model: Model, texts: Texts, program: Optional[str] = None, *, max_length: Optional[int] = None,
-              wrapped: bool = False, keep: Iterable[str] = (), taps: Iterable[Union[str, Tap]] = (),
-              workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
+              wrapped: bool = False, literal: bool = False, keep: Iterable[str] = (),
+              taps: Iterable[Union[str, Tap]] = (), workers: Union[int, Threads] = 1, tile_rows: int = 0) -> Result:
     """Runs a program once over texts, or Encodings of them. `max_length`: longer texts are truncated, with a warning;
-    `wrapped`: line ends of documents are line wraps; other parameters: as for `Model.run`."""
+    `wrapped`: line ends of documents are line wraps; `literal`: special tokens that texts spell are text; other
+    parameters: as for `Model.run`."""
     about = model.program(program)
-    encodings = encode_for(model, about, texts, max_length, wrapped)
+    encodings = encode_for(model, about, texts, max_length, wrapped, literal)
     inputs, segments = joined(model, about, encodings)
     result = run(model, inputs, program, segments=segments, keep=keep, taps=taps, workers=workers,
                  tile_rows=tile_rows)
@@ -83,13 +84,13 @@ class _Runs:
 
 
 def _each_window(model: Model, texts: Texts, name: str, read: Callable[[Session], Any], program: Optional[str],
-                 max_length: Optional[int], wrapped: bool, prompt: str, batch_size: int, progress: Progress,
-                 workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
+                 max_length: Optional[int], wrapped: bool, literal: bool, prompt: str, batch_size: int,
+                 progress: Progress, workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
     """For each window of the texts what `read` returns for each text."""
     about = model.program(program)
     items, total = items_of(texts)
     size, report = checked_batch_size(batch_size), Reporter(progress, name, total)
-    encode = Encoder(model, about, max_length, wrapped, prompt)
+    encode = Encoder(model, about, max_length, wrapped, prompt, literal)
     with contextlib.closing(_Runs(model, about, workers)) as runs:
         for window in windows(items, encode, size):
             warned(window.encodings, window.first)
@@ -129,7 +130,8 @@ def has_classes(model: Model, program: Program) -> None:
 
 
 def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[str], max_length: Optional[int],
-             wrapped: bool, batch_size: int, progress: Progress, workers: Union[int, Threads]) -> List[List[Class]]:
+             wrapped: bool, literal: bool, batch_size: int, progress: Progress,
+             workers: Union[int, Threads]) -> List[List[Class]]:
     about = model.program(program)
     has_classes(model, about)
     top, info = fitting(top, ctypes.c_uint32, "top"), result_info(model, about)
@@ -138,8 +140,8 @@ def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[s
     def read(session: Session) -> List[List[Class]]:
         return classes_in(model, info, session, top)
 
-    for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, "", batch_size, progress,
-                                workers):
+    for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, literal, "", batch_size,
+                                progress, workers):
         found += rows
     if not found:
         raise Error("a text or a list of texts is needed; the list is empty")
@@ -205,8 +207,8 @@ def _embedding_of(model: Model, program: Program, output: Optional[str]) -> Any:
 
 
 def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[str], output: Optional[str],
-                  program: Optional[str], max_length: Optional[int], batch_size: int, progress: Progress,
-                  workers: Union[int, Threads]) -> Iterator[np.ndarray]:
+                  program: Optional[str], max_length: Optional[int], literal: bool, batch_size: int,
+                  progress: Progress, workers: Union[int, Threads]) -> Iterator[np.ndarray]:
     """[texts of a window, width] for each window."""
     about = model.program(program)
     before = _prompt_of(model, prompt)
@@ -216,8 +218,8 @@ def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[
     def read(session: Session) -> np.ndarray:
         return read_results(session, info)
 
-    for _, rows in _each_window(model, texts, "embed", read, program, max_length, False, before, batch_size, progress,
-                                workers):
+    for _, rows in _each_window(model, texts, "embed", read, program, max_length, False, literal, before, batch_size,
+                                progress, workers):
         yield np.stack(rows)
 
 

@@ -130,17 +130,20 @@ class Tokenizer:
 
     @named
     def encode(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
-               whole: bool = False) -> Encoding:
+               whole: bool = False, literal: bool = False) -> Encoding:
         """Ids of a text, or of a pair. `max_length`: truncated to this many tokens, 0: to the model's limit; `plain`:
-        without special tokens; `whole`: of any length, no truncation. A truncated text gives a TruncationWarning."""
-        return warned([self.encoded(text, second, max_length=max_length, plain=plain, whole=whole)])[0]
+        without special tokens; `whole`: of any length, no truncation; `literal`: special tokens that the text spells,
+        such as "</s>", are text. A truncated text gives a TruncationWarning."""
+        return warned([self.encoded(text, second, max_length=max_length, plain=plain, whole=whole,
+                                    literal=literal)])[0]
 
     def encoded(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
-                whole: bool = False, which: str = "text") -> Encoding:
+                whole: bool = False, literal: bool = False, which: str = "text") -> Encoding:
         """The same without a warning. `which`: the name of the text in errors."""
         first, other = _bytes(text, which), None if second is None else _bytes(second, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
-                        flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0))
+                        flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0) |
+                        (_c.FOVEA_TEXT_LITERAL if literal else 0))
 
         def fill(scratch: int, size: int, tokens: Any) -> None:
             call("fovea_text_encode", self._model.address, first, len(first), other, len(other or b""),
@@ -151,15 +154,17 @@ class Tokenizer:
         return dataclasses.replace(made, text=text, second=second)
 
     @named
-    def encode_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False) -> Encoding:
+    def encode_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False,
+                        literal: bool = False) -> Encoding:
         """The same sentence by sentence. `wrapped`: line ends are line wraps; else each ends a sentence."""
-        return warned([self.encoded_document(text, max_length=max_length, wrapped=wrapped)])[0]
+        return warned([self.encoded_document(text, max_length=max_length, wrapped=wrapped, literal=literal)])[0]
 
-    def encoded_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False,
+    def encoded_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False, literal: bool = False,
                          which: str = "document") -> Encoding:
         document = _bytes(text, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
-                        flags=_c.FOVEA_TEXT_WRAPPED if wrapped else 0)
+                        flags=(_c.FOVEA_TEXT_WRAPPED if wrapped else 0) |
+                        (_c.FOVEA_TEXT_LITERAL if literal else 0))
         lengths = np.empty(len(document), np.uint32)  # no sentence is shorter than a byte
         ranges = np.empty((len(document), 2), np.uint32)
         sentences = sized(_c.fovea_text_sentences, capacity=len(lengths), lengths=lengths.ctypes.data,

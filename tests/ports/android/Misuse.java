@@ -377,6 +377,11 @@ public final class Misuse {
       model.classify(TEXTS, new ClassifyOptions().maxLength(5));
       Check.holds(warned.size() == 1 && warned.get(0).contains("texts[2] is longer than the model reads")
           && warned.get(0).contains("1 more of 4 texts"), "warnings: " + warned);
+      final Prediction read = model.classify("a [SEP] b").get(0);
+      final Prediction text = model.classify("a [SEP] b", new ClassifyOptions().literal(true)).get(0);
+      Check.holds(read.logit != text.logit, "literal has no effect");
+      Check.holds(model.tokenizer().encode("a [SEP] b").size() == 5, "a special token");
+      Check.holds(model.tokenizer().encodeLiteral("a [SEP] b").size() > 5, "a text");
       model.embed("x");
       model.embed("x");
       Check.holds(warned.size() == 2 && warned.get(1).contains("no embedding, but scores of classes"),

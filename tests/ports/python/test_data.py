@@ -269,6 +269,26 @@ class Announced(Data):
         encoding = self.model.tokenizer.encode(LONG, whole=True)
         self.assertEqual((len(encoding), encoding.dropped), (3002, 0))
 
+    def test_literal_texts(self):
+        tokenizer, text = self.model.tokenizer, "a [SEP] b"
+        read = [len(tokenizer.encode(text, literal=literal)) for literal in (False, True)]
+        self.assertEqual(read[0], 5)
+        self.assertGreater(read[1], 5)
+        ids = tokenizer.encode(text, literal=True).ids.tolist()
+        self.assertEqual(ids.count(tokenizer.find("[SEP]")), 1)
+        embedded = [self.model.embed(text, literal=literal) for literal in (False, True)]
+        self.assertFalse(np.array_equal(*embedded))
+        with fovea.Model(blob("package-section-hierarchical")) as model:
+            self.assertEqual(model.classify(text, literal=True),
+                             model.classify(model.tokenizer.encode_document(text, literal=True)))
+            words = [len(model.explain(text, literal=literal).words) for literal in (False, True)]
+            self.assertLess(*words)
+            self.assertEqual(len(model.tokenizer.encode_document(text, literal=True)), read[1])
+        with fovea.Model(blob("package-writer")) as model:
+            prompts = [model.tokenizer.encode("libs </s>", literal=literal) for literal in (False, True)]
+            made = [model.generate("libs </s>", max_tokens=2, literal=literal).finish() for literal in (False, True)]
+            self.assertEqual(made[1], model.generate([prompts[1].ids.tolist()], max_tokens=2).finish())
+
     def test_defaults(self):
         with fovea.Model(blob("package-section")) as model:
             with self.assertWarnsRegex(fovea.DefaultWarning, "no embedding, but scores of classes"):

@@ -191,6 +191,13 @@ test("places of tokens count as strings do", () => {
   assert.ok(spans.some(([begin, end]) => text.slice(begin, end) === "🎮" || text.slice(begin, end) === "漢"));
 });
 
+test("special tokens of texts are text on request", () => {
+  const text = "a [SEP] b", literal = true;
+  assert.equal(section.tokenizer.encode(text).length, 5);
+  assert.ok(section.tokenizer.encode(text, { literal }).length > 5);
+  assert.notDeepEqual(section.classify(text, { literal }), section.classify(text));
+});
+
 test("a decoder continues texts as PyTorch does, and samples as the command does", async () => {
   const path = `${blobs}/package-writer.fovea`;
   const writer = await Model.open(readFileSync(path));

@@ -31,7 +31,7 @@ final class Batches {
     this.model = model;
     this.program = program;
     this.options = options;
-    encoder = new Encoder(model, program, options.maxLength, options.wrapped, prompt);
+    encoder = new Encoder(model, program, options, prompt);
     this.items = items.iterator();
     total = items instanceof java.util.Collection ? ((java.util.Collection<?>) items).size() : -1;
   }

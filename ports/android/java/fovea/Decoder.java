@@ -27,9 +27,9 @@ final class Decoder implements AutoCloseable {
       final Program encoder = programs[1] < 0 ? null : model.programs().get(programs[1]);
       if (encoder != null) {
         prompts = null;
-        made = read(encoder, texts, options.workers, token, most);
+        made = read(encoder, texts, options, token, most);
       } else {
-        prompts = promptsOf(token, texts);
+        prompts = promptsOf(token, texts, options.literal);
         made = new Session(model, program, options.workers, promptLimits(token, most), null, null);
       }
       decode = made;
@@ -79,13 +79,14 @@ final class Decoder implements AutoCloseable {
   // ---- With an encoder ----
 
   /** Runs the encoder. Returns the decoder's session. */
-  private Session read(Program encoder, List<String> texts, int workers, int token, int most) {
-    final Encoder encoding = new Encoder(model, encoder, 0, false, "");
+  private Session read(Program encoder, List<String> texts, GenerateOptions options, int token, int most) {
+    final TextOptions<?> reading = new EmbedOptions().literal(options.literal);
+    final Encoder encoding = new Encoder(model, encoder, reading, "");
     final List<Encoding> read = new ArrayList<>();
     for (int i = 0; i < texts.size(); ++i) read.add(encoding.encode(texts.get(i), "texts[" + i + "]"));
     model.warnTruncated(read.toArray(new Encoding[0]), 0);
     final int[][] limits = encoding.limits(read);
-    encode = new Session(model, encoder, workers, limits, null, null);
+    encode = new Session(model, encoder, options.workers, limits, null, null);
     encoding.bind(encode, read);
     encode.run(null);
     final long address = model.enter();
@@ -95,7 +96,8 @@ final class Decoder implements AutoCloseable {
     } finally {
       model.leave();
     }
-    return new Session(model, program, workers, linkedLimits(limits, linked, token, texts.size(), most), null, linked);
+    return new Session(model, program, options.workers, linkedLimits(limits, linked, token, texts.size(), most), null,
+        linked);
   }
 
   /** Limits of a decoder that reads what the encoder has written. */
@@ -150,12 +152,13 @@ final class Decoder implements AutoCloseable {
     return found;
   }
 
-  private int[][] promptsOf(int space, List<String> texts) {
+  private int[][] promptsOf(int space, List<String> texts, boolean literal) {
+    final int flags = Tokenizer.UNLIMITED | (literal ? Tokenizer.LITERAL : 0);
     final int[][] found = new int[texts.size()][];
     final int trained = trained(space);
     for (int i = 0; i < found.length; ++i) {
       final String which = "texts[" + i + "]";
-      found[i] = model.tokenizer().encode(texts.get(i), null, Tokenizer.UNLIMITED, 0, false, which).ids;
+      found[i] = model.tokenizer().encode(texts.get(i), null, flags, 0, false, which).ids;
       if (found[i].length == 0) {
         throw new FoveaException(which + ": the prompt is empty, and the tokenizer adds no token before a text",
             FoveaException.LENGTH);

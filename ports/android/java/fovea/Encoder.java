@@ -11,21 +11,22 @@ final class Encoder {
   private final Program.Value input; // token ids
   private final Program.Space space;
   private final int limit;
-  private final boolean wrapped;
+  private final int flags;
 
-  Encoder(Model model, Program program, int maxLength, boolean wrapped, String prompt) {
+  Encoder(Model model, Program program, TextOptions<?> options, String prompt) {
     this.model = model;
     this.program = program;
     this.prompt = prompt;
-    this.wrapped = wrapped;
     tokenizer = model.tokenizer();
     input = idInput(model, program);
     space = model.spaces().get(input.space);
-    int most = maxLength;
+    int most = options.maxLength;
     for (int bound : new int[] {space.maxSegmentRows, tokenizer.maxLength}) {
       if (bound > 0 && (most == 0 || bound < most)) most = bound;
     }
     limit = most;
+    flags = (options.literal ? Tokenizer.LITERAL : 0)
+        | (options.wrapped && readsDocuments() ? Tokenizer.WRAPPED : 0);
   }
 
   /** The input of token ids. */
@@ -56,11 +57,11 @@ final class Encoder {
       if (readsDocuments()) {
         throw new IllegalArgumentException(which + ": the model reads documents, not pairs of texts");
       }
-      return filled(tokenizer.encode(prompt + pair.first, pair.second, 0, limit, false, which));
+      return filled(tokenizer.encode(prompt + pair.first, pair.second, flags, limit, false, which));
     }
     final String text = prompt + item;
-    if (!readsDocuments()) return filled(tokenizer.encode(text, null, 0, limit, false, which));
-    return tokenizer.encode(text, null, wrapped ? Tokenizer.WRAPPED : 0, limit, true, which);
+    if (!readsDocuments()) return filled(tokenizer.encode(text, null, flags, limit, false, which));
+    return tokenizer.encode(text, null, flags, limit, true, which);
   }
 
   /** Pads tokens, if all texts of the model have one length. */

@@ -15,6 +15,7 @@ public final class GenerateOptions implements Cloneable {
   float repetitionPenalty;
   float presencePenalty;
   long seed;
+  boolean literal;
   boolean logprobs;
   int[] stopIds;
   String[] stop = {};
@@ -41,6 +42,12 @@ public final class GenerateOptions implements Cloneable {
   /** Threads that share the work of a step, 1 to 64. Default: 1. */
   public GenerateOptions workers(int count) {
     workers = TextOptions.checked("workers", count, 1, 64);
+    return this;
+  }
+
+  /** Special tokens that texts spell, such as "&lt;/s&gt;", are text: for texts of strangers. */
+  public GenerateOptions literal(boolean are) {
+    literal = are;
     return this;
   }
 

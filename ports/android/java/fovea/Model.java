@@ -481,7 +481,7 @@ public final class Model implements Closeable {
   /** A session that has run over texts with taps. */
   Session tapped(Program program, Iterable<String> texts, TextOptions<?> options, List<Tap> taps,
       List<Encoding> encodings) {
-    final Encoder encoder = new Encoder(this, program, options.maxLength, options.wrapped, "");
+    final Encoder encoder = new Encoder(this, program, options, "");
     for (String text : texts) {
       Cancel.check(options.cancel);
       encodings.add(encoder.encode(text, "texts[" + encodings.size() + "]"));

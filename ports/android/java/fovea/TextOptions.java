@@ -6,6 +6,7 @@ public abstract class TextOptions<T extends TextOptions<T>> implements Cloneable
   int workers = 1;
   int maxLength;
   boolean wrapped;
+  boolean literal;
   Cancel cancel;
 
   TextOptions() {}
@@ -48,6 +49,12 @@ public abstract class TextOptions<T extends TextOptions<T>> implements Cloneable
     return self();
   }
 
+  /** Special tokens that texts spell, such as "&lt;/s&gt;", are text: for texts of strangers. */
+  public T literal(boolean are) {
+    literal = are;
+    return self();
+  }
+
   /** Allows another thread to cancel the call. */
   public T cancel(Cancel by) {
     cancel = by;
@@ -66,6 +73,7 @@ public abstract class TextOptions<T extends TextOptions<T>> implements Cloneable
   String given() {
     return (program == null ? "" : ", program " + program) + (workers == 1 ? "" : ", workers " + workers)
         + (maxLength == 0 ? "" : ", maxLength " + maxLength) + (wrapped ? ", wrapped" : "")
+        + (literal ? ", literal" : "")
         + (cancel == null ? "" : ", cancel");
   }
 

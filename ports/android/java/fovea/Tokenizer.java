@@ -2,7 +2,7 @@ package fovea;
 
 /** The tokenizer of a model; it lives as long as the model. */
 public final class Tokenizer {
-  static final int PLAIN = 1, UNLIMITED = 4, WRAPPED = 8;
+  static final int PLAIN = 1, UNLIMITED = 4, WRAPPED = 8, LITERAL = 16;
   private final Model model;
   /** The number of ids. */
   public final int vocabulary;
@@ -34,6 +34,13 @@ public final class Tokenizer {
   /** Tokens of two texts together. */
   public Encoding encode(TextPair pair) {
     final Encoding made = encode(pair.first, pair.second, 0, 0, false, "text");
+    model.warnTruncated(new Encoding[] {made}, 0);
+    return made;
+  }
+
+  /** The same; special tokens that the text spells, such as "&lt;/s&gt;", are text: for texts of strangers. */
+  public Encoding encodeLiteral(String text) {
+    final Encoding made = encode(text, null, LITERAL, 0, false, "text");
     model.warnTruncated(new Encoding[] {made}, 0);
     return made;
   }

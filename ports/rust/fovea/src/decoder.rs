@@ -1,10 +1,10 @@
 //! Sessions of generating programs: what they read, and their limits.
 use crate::error::{call, Error, Result};
+use crate::generate::GenerateOptions;
 use crate::inside::Program;
 use crate::model::Model;
 use crate::predict::{encode_for, named, rows_of, run_encodings, Limits, RunOptions};
 use crate::session::{Session, SessionOptions};
-use crate::threads::Threads;
 use fovea_sys as sys;
 
 const USUAL_NEW_TOKENS: usize = 512; // if neither the caller nor the model limits them
@@ -110,13 +110,18 @@ fn linked_limits(
 }
 
 /// The prompts' tokens.
-fn prompts_of<T: AsRef<[u8]>>(model: &Model<'_>, space: usize, texts: &[T]) -> Result<(Vec<Vec<i32>>, usize)> {
+fn prompts_of<T: AsRef<[u8]>>(
+    model: &Model<'_>,
+    space: usize,
+    texts: &[T],
+    literal: bool,
+) -> Result<(Vec<Vec<i32>>, usize)> {
     let tokenizer = model.tokenizer()?;
     let bounds = [model.spaces().get(space).and_then(|space| space.max_segment_rows), tokenizer.max_length()];
     let trained = bounds.iter().flatten().min().map_or(i32::MAX as usize, |&most| most as usize);
     let mut prompts = Vec::new();
     for text in texts {
-        let ids = tokenizer.encode_whole(text)?.ids;
+        let ids = tokenizer.encode_prompt(text.as_ref(), literal)?.ids;
         if ids.is_empty() {
             let text = "a prompt is empty, and the tokenizer adds no token before a text";
             return Err(Error::new(sys::FOVEA_E_LENGTH, model.name(), text));
@@ -135,13 +140,13 @@ fn prompts_of<T: AsRef<[u8]>>(model: &Model<'_>, space: usize, texts: &[T]) -> R
 pub(crate) fn sessions_for<'m, T: AsRef<[u8]>>(
     model: &'m Model<'_>,
     texts: &[T],
-    max_tokens: u32,
-    threads: Option<&Threads>,
+    given: &GenerateOptions<'_>,
 ) -> Result<Sessions<'m>> {
     if texts.is_empty() {
         return Err(Error::new(sys::FOVEA_E_OPTION, "generate", "no text is given"));
     }
     let (program, encoder) = generate_programs(model)?;
+    let threads = given.threads;
     let session = |limits: &Limits, linked: &[u32]| {
         let options = SessionOptions {
             program: Some(&program.name),
@@ -151,9 +156,10 @@ pub(crate) fn sessions_for<'m, T: AsRef<[u8]>>(
         };
         Session::new(model, &options, linked)
     };
-    let most = most_new(model, max_tokens);
+    let most = most_new(model, given.max_tokens);
     if let Some(encoder) = encoder {
-        let options = RunOptions { program: Some(&encoder.name), threads, ..Default::default() };
+        let options =
+            RunOptions { program: Some(&encoder.name), threads, literal: given.literal, ..Default::default() };
         let encodings = encode_for(model, encoder, texts, &options)?;
         let (encode, read) = run_encodings(model, &encodings, &options, &[], &[])?;
         let links = linked(model, program)?;
@@ -162,7 +168,7 @@ pub(crate) fn sessions_for<'m, T: AsRef<[u8]>>(
         return Ok(Sessions { decode: session(&limits, &links)?, encode: Some(encode), prompts: Vec::new() });
     }
     let space = token_space(model, program)?;
-    let (prompts, trained) = prompts_of(model, space, texts)?;
+    let (prompts, trained) = prompts_of(model, space, texts, given.literal)?;
     let longest = prompts.iter().map(Vec::len).max().unwrap_or(1);
     let all = prompts.iter().map(Vec::len).sum();
     let limits = kept_limits(model, space, prompts.len(), all, trained.min(longest.saturating_add(most)))?;

@@ -38,6 +38,8 @@ pub struct GenerateOptions<'a> {
     pub stop_ids: Option<&'a [i32]>,
     /// Strings that end a text, which are not part of it.
     pub stop: &'a [&'a str],
+    /// Special tokens that texts spell, such as `</s>`, are text: for texts of strangers.
+    pub literal: bool,
     /// Threads that share the work.
     pub threads: Option<&'a Threads>,
 }
@@ -124,7 +126,7 @@ impl Model<'_> {
     /// Generates texts: a decoder's text for what the encoder reads or, without an encoder, continuations of the texts.
     pub fn generate<T: AsRef<[u8]>>(&self, texts: &[T], options: &GenerateOptions<'_>) -> Result<Generation<'_>> {
         self.warn_idle(&options.sampling);
-        let sessions = sessions_for(self, texts, options.max_tokens, options.threads)?;
+        let sessions = sessions_for(self, texts, options)?;
         Generation::new(self, sessions, texts.len(), options)
     }
 }

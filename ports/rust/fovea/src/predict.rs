@@ -24,6 +24,8 @@ pub struct RunOptions<'a> {
     pub prompt: Option<&'a str>,
     /// Documents: line ends are line wraps. Without it each line ends a sentence.
     pub wrapped: bool,
+    /// Special tokens that texts spell, such as `</s>`, are text: for texts of strangers.
+    pub literal: bool,
 }
 
 /// A class of a text.
@@ -147,11 +149,12 @@ pub(crate) fn encode_for<T: AsRef<[u8]>>(
     let longest = model.spaces().get(space).and_then(|space| space.max_segment_rows);
     let bounds = [Some(options.max_length).filter(|&length| length != 0), longest, tokenizer.max_length()];
     let max_length = bounds.iter().flatten().copied().min().unwrap_or(0);
+    let literal = if options.literal { sys::FOVEA_TEXT_LITERAL } else { 0 };
     let wrapped = if options.wrapped { sys::FOVEA_TEXT_WRAPPED } else { 0 };
     let sentences = sentence_space(model, space).is_some();
     let encode = |text: &T| match sentences {
-        true => tokenizer.encode_sentences(text.as_ref(), EncodeOptions { flags: wrapped, max_length }),
-        false => tokenizer.encode_with(text.as_ref(), None, EncodeOptions { flags: 0, max_length }),
+        true => tokenizer.encode_sentences(text.as_ref(), EncodeOptions { flags: literal | wrapped, max_length }),
+        false => tokenizer.encode_with(text.as_ref(), None, EncodeOptions { flags: literal, max_length }),
     };
     let encodings: Vec<Encoding> = texts.iter().map(encode).collect::<Result<_>>()?;
     model.warn_truncated(&encodings);

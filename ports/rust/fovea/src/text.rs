@@ -95,8 +95,19 @@ impl<'m> Tokenizer<'m> {
 
     /// The tokens of a text without truncation.
     pub fn encode_whole(&self, text: impl AsRef<[u8]>) -> Result<Encoding> {
-        let options = EncodeOptions { flags: sys::FOVEA_TEXT_UNLIMITED, max_length: 0 };
-        self.encode_with(text.as_ref(), None, options)
+        self.encode_prompt(text.as_ref(), false)
+    }
+
+    /// The same; `literal`: special tokens that the text spells are text.
+    pub(crate) fn encode_prompt(&self, text: &[u8], literal: bool) -> Result<Encoding> {
+        let literal = if literal { sys::FOVEA_TEXT_LITERAL } else { 0 };
+        let options = EncodeOptions { flags: sys::FOVEA_TEXT_UNLIMITED | literal, max_length: 0 };
+        self.encode_with(text, None, options)
+    }
+
+    /// The tokens of a text, truncated at the model's limit; special tokens that it spells, such as `</s>`, are text.
+    pub fn encode_literal(&self, text: impl AsRef<[u8]>) -> Result<Encoding> {
+        self.encode_with(text.as_ref(), None, EncodeOptions { flags: sys::FOVEA_TEXT_LITERAL, max_length: 0 })
     }
 
     /// The tokens of a text, truncated to `length` tokens.

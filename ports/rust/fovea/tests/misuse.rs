@@ -87,6 +87,14 @@ fn texts_that_are_none() {
         (whole.ids.len() - long.ids.len(), tokenizer.max_length().unwrap() as usize)
     );
     assert_eq!(tokenizer.decode(&tokenizer.encode(TEXTS[0]).unwrap().ids).unwrap(), TEXTS[0]);
+    assert_eq!(tokenizer.encode("a [SEP] b").unwrap().ids.len(), 5);
+    assert!(tokenizer.encode_literal("a [SEP] b").unwrap().ids.len() > 5);
+    let model = section();
+    let logit = |literal| {
+        let options = RunOptions { literal, ..Default::default() };
+        model.classify(&["a [SEP] b"], &options).unwrap()[0][0].logit
+    };
+    assert_ne!(logit(true), logit(false));
 }
 
 #[test]
