@@ -4,6 +4,7 @@
 
 The comment at the top describes the file. A comment on lines of its own describes what follows it up to an empty line
 or the next such comment: declarations, or fields. A comment behind a declaration, field or constant describes that.
+In headers for C++ a comment describes the one declaration that follows.
 """
 import pathlib
 import re
@@ -80,4 +81,18 @@ def filtered(text):
     return "\n".join(made)
 
 
-sys.stdout.write(filtered(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")))
+def filtered_cpp(text):
+    """C++: a comment on lines of its own describes the declaration behind it. The inline namespace, which has the
+    version of the language in its name, is left out."""
+    lines = lines_of(re.sub(r"^(inline namespace FOVEA_CPP \{|\}  // namespace FOVEA_CPP)$", "", text,
+                            flags=re.MULTILINE))
+    made = ["/** @file\n * " + re.sub(r"([@\\<>#%&])", r"\\\1", text_of(lines[0])).replace("\n", "\n * ") + " */"]
+    for line in lines[1:]:
+        stripped = line.strip()
+        alone = stripped.startswith("/*") and stripped.endswith("*/") and stripped.count("/*") == 1
+        made.append(marked(stripped, "/**") + "\n" * line.count("\n") if alone else line)
+    return "\n".join(made)
+
+
+HEADER = pathlib.Path(sys.argv[1])
+sys.stdout.write((filtered_cpp if HEADER.suffix == ".hpp" else filtered)(HEADER.read_text(encoding="utf-8")))

@@ -26,7 +26,7 @@
 namespace fovea {
 inline namespace FOVEA_CPP {
 
-/* fovea/model.h */
+/* A model: the functions of fovea/model.h. */
 class Model {
  public:
   Model() = default;
@@ -162,7 +162,7 @@ class Tokens {
   fovea_text_tokens tokens_ = FOVEA_TEXT_TOKENS_INIT;
 };
 
-/* fovea/text.h */
+/* The tokenizer of a model: the functions of fovea/text.h. */
 class Tokenizer {
  public:
   Tokenizer() = default;
@@ -292,7 +292,7 @@ class TextStream {
   Memory part_;
 };
 
-/* fovea/session.h, tap.h and cache.h */
+/* A program in memory: the functions of fovea/session.h, tap.h and cache.h. */
 class Session {
  public:
   Session() = default;
@@ -477,7 +477,7 @@ class Session {
   detail::Handle<fovea_session> handle_;
 };
 
-/* fovea/generate.h; options.decode and the like are Session::get(). */
+/* Texts in the making: the functions of fovea/generate.h; options.decode and the like are Session::get(). */
 class Generator {
  public:
   Generator() = default;

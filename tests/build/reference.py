@@ -1,5 +1,5 @@
 """Every public function, struct, field, enumeration, constant, type and macro with parameters has text in the reference
-that Doxygen makes from include/fovea.
+that Doxygen makes from include/fovea, and every class of the headers for C++, whose methods are those of C.
 
   reference.py SOURCE_DIR WORK_DIR PYTHON
 """
@@ -12,8 +12,8 @@ import xml.etree.ElementTree as tree
 
 SOURCE, WORK = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 KINDS = {"function", "enum", "typedef", "variable"}
-LEAST = {"function": 100, "field": 250, "constant": 80}
-missing, counts = [], {"function": 0, "field": 0, "constant": 0}
+LEAST = {"function": 100, "field": 250, "constant": 80, "class": 12, "method": 120}
+missing, counts = [], dict.fromkeys(LEAST, 0)
 
 
 def words(node):
@@ -59,6 +59,14 @@ def check(path, fields_text):
                     missing.append(f"{name}: {constant.findtext('name')}: no text")
 
 
+def check_class(path):
+    compound = tree.parse(path).getroot().find("compounddef")
+    counts["class"] += 1
+    counts["method"] += sum(member.get("kind") == "function" for member in compound.iter("memberdef"))
+    if not words(compound):
+        missing.append(f"{compound.findtext('compoundname')}: no text")
+
+
 def main():
     if not shutil.which("doxygen"):
         print("SKIPPED: no doxygen, so text of the public headers is not checked (Debian's package doxygen)")
@@ -69,10 +77,16 @@ def main():
                            if path.name.startswith("struct"))
     for path in paths:
         check(path, fields_text)
+    for path in sorted((WORK / "xml").glob("class*.xml")):
+        check_class(path)
+    for header in ("fovea_8hpp.xml", "base_8hpp.xml"):
+        if not (WORK / "xml" / header).exists():
+            missing.append(f"{header}: the header is not in the reference")
     for kind, least in LEAST.items():
         if counts[kind] < least:
             missing.append(f"only {counts[kind]} of kind {kind} were found")
-    print("\n".join(missing) or ", ".join(f"{count} {kind}s" for kind, count in counts.items()) + " have text")
+    found = ", ".join(f"{count} {kind}{'es' if kind == 'class' else 's'}" for kind, count in counts.items())
+    print("\n".join(missing) or found + " have text")
     return 1 if missing else 0
 
 
