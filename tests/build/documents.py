@@ -5,7 +5,7 @@
 - Every relative link, and every path in backquotes that looks like a file of this repository, exists.
 - A heading that is named behind its page (`PAGE.md`, "Heading") is there; a block of JSON is JSON.
 - A block of C or C++ that is a program, or longer than a few lines, is a part of a source file, which is compiled.
-- README.md has at most 150 lines, a cell of a table at most 300 characters.
+- README.md has at most 150 lines, a cell of a table at most 300 characters, a paragraph at most 200 words.
 - Every page beside a README is linked or named by another page.
 - Every model_type that is converted is on a page of tools/convert/families.
 - tools/FAQ.md quotes messages that the sources have; cmake/CHANGELOG.md has a section for the version.
@@ -24,7 +24,7 @@ MADE = re.compile(r"(^|/)(build|third_party|release|packages|bundle|newbert|x|[A
                   r"^(fovea/prefix\.h|fovea_profile\.h|fovea-inline\.mjs)$")
 PATH = re.compile(r"[\w.+-]+(/[\w.+-]+)*/?")
 ENDINGS = (".md", ".c", ".cc", ".h", ".hpp", ".inc", ".py", ".sh", ".mjs", ".cmake")
-LONG_README, LONG_CELL, SHORT_BLOCK = 150, 300, 6
+LONG_README, LONG_CELL, LONG_PARAGRAPH, SHORT_BLOCK = 150, 300, 200, 6
 complaints = []
 
 
@@ -97,6 +97,14 @@ def check_cells(page, text):
                               "write a paragraph below the table")
 
 
+def check_paragraphs(page, text):
+    for paragraph in re.split(r"\n\s*\n|\n(?= *[-*|#] )|\n(?= *\d+\. )|\n(?= *\|)", text):
+        words = len(paragraph.split())
+        if words > LONG_PARAGRAPH:
+            complaints.append(f"{page.relative_to(ROOT)}: a paragraph of {words} words (limit {LONG_PARAGRAPH}): "
+                              f"'{' '.join(paragraph.split()[:6])} ...'")
+
+
 def check_programs(page, text, sources):
     for block in re.findall(r"^```(?:c|cpp)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
         if "#include" not in block and block.count("\n") <= SHORT_BLOCK:
@@ -155,6 +163,7 @@ def main():
         check_paths(page, without_blocks(text), names, endings)
         if page.name != "MODELS.md":  # cells of messages, as they are printed
             check_cells(page, text)
+            check_paragraphs(page, text)
         check_headings(page, text)
         check_json(page, text)
         check_programs(page, text, sources)
