@@ -5,7 +5,9 @@
 A sample is a fenced block with lines "$ COMMAND": what follows is its output, where ".." is a line for any number of
 them. A sample that begins with "fovea: " is the message of a command that fails. Numbers with a point may be 0.01 from
 those shown, shades of a map one step: vectors of other lengths add in another order.
+Lines "fovea ..." of other blocks are run as well, in their order, and must succeed.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -17,6 +19,9 @@ TOLERANCE = 0.01
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 SUBCOMMAND = re.compile(r"\bfovea ([a-z-]+)\b((?:\\\n|[^|;`\n])*)")
 SHADES = " .:-=+*#%@"
+# Names in lines, and the models of this machine that are used for them.
+NAMES = {"DIRECTORY": "tools/train/package-section",
+         "USE_LITE": os.path.join(os.environ.get("FOVEA_SHARED_DIR", "missing"), "models/use-lite")}
 complaints = []
 
 
@@ -87,6 +92,34 @@ def check_samples():
             complaints.append(f"{page} has fewer samples than {least}")
 
 
+def plain_commands(text):
+    """Lines with a command alone, in fenced and in indented blocks, without their comments."""
+    blocks = re.findall(r"^```(?:sh)?\n(?!\$ )(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    blocks += re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+    for block in blocks:
+        for line in re.sub(r"\\\n\s*", "", block).splitlines():
+            if re.match(r"\s*fovea [a-z-]+ ", line):
+                yield re.sub(r"\s+# .*", "", line).strip()
+
+
+def check_commands():
+    count = 0
+    for page in pages():
+        for line in plain_commands(page.read_text(encoding="utf-8")):
+            command = line
+            for name, path in NAMES.items():
+                command = re.sub(rf"\b{name}\b", path, command)
+            if "USE_LITE" in line and not os.path.exists(NAMES["USE_LITE"]):
+                continue
+            done = subprocess.run(["sh", "-c", f'PATH="$PWD/bin:$PATH"; {command}'], cwd=FOLDER, capture_output=True,
+                                  text=True)
+            count += 1
+            if done.returncode != 0:
+                complaints.append(f"{page.relative_to(SOURCE)}: '{command}' ends with {done.returncode}: {done.stderr}")
+    if count < 8:
+        complaints.append(f"only {count} lines with a command alone were found")
+
+
 def helps():
     """The help of every command."""
     listed = subprocess.run([COMMAND, "--help"], check=True, capture_output=True, text=True).stdout
@@ -122,6 +155,7 @@ def check_options():
 
 
 check_samples()
+check_commands()
 options = check_options()
 print("\n".join(complaints) or f"all {options} options exist in the command")
 sys.exit(bool(complaints))
