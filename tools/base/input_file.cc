@@ -1,26 +1,15 @@
 #include "tools/base/input_file.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <memory>
-#include <random>
 
 #include "tools/base/fail.h"
-#include "tools/base/system.h"
 
 namespace fovea::tools {
 namespace {
 
 constexpr size_t kBlock = 1 << 20, kMostInMemory = size_t{64} << 20;
-
-struct Closer {
-  void operator()(FILE* file) const { fclose(file); }
-};
 
 // Appends a block; false at the end.
 bool ReadBlock(std::istream& pipe, std::string* to) {
@@ -48,11 +37,6 @@ InputFile::InputFile(const std::string& path) {
   }
 }
 
-InputFile::~InputFile() {
-  mapped_.reset();
-  if (!spooled_.empty()) RemoveFile(spooled_);
-}
-
 void InputFile::ReadPipe(std::istream& pipe) {
   bool spooled = false;
   while (ReadBlock(pipe, &read_)) {
@@ -64,30 +48,16 @@ void InputFile::ReadPipe(std::istream& pipe) {
 }
 
 bool InputFile::Spool(std::istream& pipe) {
-  std::error_code error;
-  const std::filesystem::path directory = std::filesystem::temp_directory_path(error);
-  if (error) return false;
-  std::random_device random;
-  const std::string path = (directory / fmt::format("fovea-{:08x}{:08x}", random(), random())).string();
-  const std::unique_ptr<FILE, Closer> file(CreateNewFile(path));
-  if (file == nullptr) return false;
-#ifdef _WIN32
-  const std::string opened = path;
-  spooled_ = path;
-#else
-  // Without a name from now on, so that nothing is left when the command is killed.
-  RemoveFile(path);
-  const std::string opened = fmt::format("/dev/fd/{}", fileno(file.get()));
-#endif
+  try {
+    spooled_ = std::make_unique<TemporaryFile>();
+  } catch (const Failure&) {
+    return false;
+  }
   do {
-    if (fwrite(read_.data(), 1, read_.size(), file.get()) != read_.size()) {
-      Fail("{}: cannot keep a long input there: {}; set TMPDIR to a folder with more room", directory.string(),
-           strerror(errno));
-    }
+    spooled_->Append(read_.data(), read_.size());
     read_.clear();
   } while (ReadBlock(pipe, &read_));
-  if (fflush(file.get()) != 0) Fail("{}: cannot keep a long input there: {}", directory.string(), strerror(errno));
-  mapped_.emplace(opened);
+  mapped_.emplace(spooled_->Flush());
   read_.shrink_to_fit();
   return true;
 }

@@ -5,10 +5,12 @@
 #include <stdint.h>
 
 #include <istream>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "tools/base/mapped_file.h"
+#include "tools/base/temporary_file.h"
 
 namespace fovea::tools {
 
@@ -16,7 +18,6 @@ namespace fovea::tools {
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
-  ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
@@ -32,9 +33,9 @@ class InputFile {
   // Writes what was read and the rest of the pipe to a temporary file. False if none can be created.
   bool Spool(std::istream& pipe);
 
+  std::unique_ptr<TemporaryFile> spooled_;  // null: the input is a file, or short
   std::optional<MappedFile> mapped_;
   std::string read_;
-  std::string spooled_;  // name of a temporary file that has to be removed
 };
 
 }  // namespace fovea::tools

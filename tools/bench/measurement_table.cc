@@ -11,6 +11,7 @@
 #include "tools/base/print.h"
 #include "tools/base/printable.h"
 #include "tools/model/parameters.h"
+#include "tools/text/template_text.h"
 
 namespace fovea::tools {
 namespace {
@@ -39,15 +40,8 @@ std::vector<std::pair<std::string, std::string>> Columns(const OrderedJson& meas
           {"memory MiB", fmt::format("{:.1f}", static_cast<double>(bytes) / (1 << 20))}};
 }
 
-std::string Replaced(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 std::string CsvField(const std::string& text) {
-  return text.find_first_of(",\"\n") == std::string::npos ? text : '"' + Replaced(text, "\"", "\"\"") + '"';
+  return text.find_first_of(",\"\n") == std::string::npos ? text : '"' + jinja::Replaced(text, "\"", "\"\"", -1) + '"';
 }
 
 }  // namespace
@@ -57,7 +51,7 @@ std::string MeasurementMarkdown(const OrderedJson& measured) {
   for (const auto& [title, value] : Columns(measured, false)) {
     titles += " " + title + " |";
     rule += "---|";
-    values += " " + Replaced(value, "|", "\\|") + " |";
+    values += " " + jinja::Replaced(value, "|", "\\|", -1) + " |";
   }
   return titles + "\n" + rule + "\n" + values + "\n";
 }

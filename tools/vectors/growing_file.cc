@@ -6,33 +6,12 @@
 
 namespace fovea::tools {
 
-SpoolFile::SpoolFile() : file_(std::tmpfile()) {
-  if (file_ == nullptr) Fail("cannot make a temporary file; set TMPDIR to a folder that can be written");
-}
-
-SpoolFile::~SpoolFile() { fclose(file_); }
-
-void SpoolFile::Append(const void* data, uint64_t size) {
-  if (fwrite(data, 1, size, file_) != size) Fail("cannot write a temporary file: the disk may be full");
-  size_ += size;
-}
-
-void SpoolFile::Rewind() {
-  if (fflush(file_) != 0 || fseek(file_, 0, SEEK_SET) != 0) Fail("cannot write a temporary file");
-}
-
-size_t SpoolFile::Read(char* to, size_t size) {
-  const size_t read = fread(to, 1, size, file_);
-  if (read == 0) Fail("cannot read a temporary file");
-  return read;
-}
-
 GrowingFile::GrowingFile(const std::string& path, uint64_t head, std::ostream& out)
     : path_(path), head_(head), out_(out) {
   if (path != "-" && IsReplaceable(path)) {
     file_ = std::make_unique<BlobFile>(path);
   } else {
-    spool_ = std::make_unique<SpoolFile>();
+    spool_ = std::make_unique<TemporaryFile>();
   }
 }
 
@@ -45,7 +24,7 @@ void GrowingFile::Append(const void* data, uint64_t size) {
   size_ += size;
 }
 
-void GrowingFile::Append(SpoolFile& spool) {
+void GrowingFile::Append(TemporaryFile& spool) {
   spool.ReadAll([&](const char* data, size_t size) { Append(data, size); });
 }
 

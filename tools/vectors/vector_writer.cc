@@ -79,7 +79,8 @@ class SafetensorsVectors : public VectorWriter {
     const auto place = [&](const char* name, const char* type, const std::vector<uint64_t>& shape, uint64_t begin) {
       header[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, file_.size()}}};
     };
-    const auto append = [&](const char* name, const char* type, const std::vector<uint64_t>& shape, SpoolFile& spool) {
+    const auto append = [&](const char* name, const char* type, const std::vector<uint64_t>& shape,
+                            TemporaryFile& spool) {
       const uint64_t begin = file_.size();
       file_.Append(spool);
       place(name, type, shape, begin);
@@ -105,12 +106,12 @@ class SafetensorsVectors : public VectorWriter {
   static uint64_t HeadSize(const VectorFile& file) {
     return (Metadata(file).dump().size() + 1024 + kAlignment) / kAlignment * kAlignment;
   }
-  static void AddOffset(uint64_t offset, SpoolFile* to) { to->Append(&offset, sizeof(offset)); }
+  static void AddOffset(uint64_t offset, TemporaryFile* to) { to->Append(&offset, sizeof(offset)); }
 
   const VectorFile about_;
   const uint64_t head_;
   GrowingFile file_;
-  SpoolFile text_, text_offsets_, row_offsets_, scales_;
+  TemporaryFile text_, text_offsets_, row_offsets_, scales_;
   std::vector<int8_t> quantized_;
   uint64_t rows_ = 0, texts_ = 0;
 };
