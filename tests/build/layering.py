@@ -27,7 +27,7 @@ RANK = {folder: rank for rank, folders in enumerate(LAYERS) for folder in folder
 TOOL_LAYERS = [
     ["tools/commands"],
     ["tools/attend", "tools/bench", "tools/check", "tools/convert", "tools/eval", "tools/inspect", "tools/run",
-     "tools/similarity", "tools/transcribe"],
+     "tools/transcribe"],
     ["tools/vectors"],
     ["tools/generate", "tools/measure", "tools/prediction"],
     ["tools/media", "tools/tensors", "tools/text"],

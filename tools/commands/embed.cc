@@ -9,8 +9,8 @@
 #include "tools/commands/commands.h"
 #include "tools/model/interrupt.h"
 #include "tools/prediction/prompts.h"
-#include "tools/similarity/embeddings.h"
 #include "tools/text/truncation.h"
+#include "tools/vectors/directions.h"
 #include "tools/vectors/text_embedder.h"
 #include "tools/vectors/vector_index.h"
 
@@ -61,7 +61,7 @@ void Embed(const Arguments& arguments, Console* console) {
   if (Interrupt::Happened()) {
     const bool lines = file.form == VectorForm::kJsonLines;
     if (lines) writer->Finish();
-    console->err << fmt::format("fovea: interrupted after {} texts{}\n", Grouped(texts),
+    console->err << fmt::format("fovea: interrupted after {} text{}{}\n", Grouped(texts), texts == 1 ? "" : "s",
                                 lines ? "" : "; " + Printable(file.path) + " is not written");
     console->status = kExitInterrupted;
     return;
@@ -69,8 +69,8 @@ void Embed(const Arguments& arguments, Console* console) {
   if (texts == 0) Fail("no text given");
   writer->Finish();
   if (arguments.output == "-") return;
-  console->err << fmt::format("fovea: {}: {} texts, {} numbers each ({}), {:.1f} s\n", Printable(file.path),
-                              Grouped(texts), file.width, embedder.source(), progress.seconds());
+  console->err << fmt::format("fovea: {}: {} text{}, {} numbers each ({}), {:.1f} s\n", Printable(file.path),
+                              Grouped(texts), texts == 1 ? "" : "s", file.width, embedder.source(), progress.seconds());
 }
 
 }  // namespace

@@ -138,19 +138,22 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
   }
   inputs.dropped.resize(inputs.ids.size());
   PrintTruncations(cuts, console->err);
-  if (inputs.ids.empty()) Fail("nothing to read; give --prompt, --text, --file or --ids");
+  if (inputs.ids.empty()) Fail("nothing to read; give --prompt, --text, --file or --ids; '--file -' is standard input");
   return inputs;
 }
 
-// Generates the texts of images by a model whose encoder reads images (OCR, captions).
-std::vector<Generation> GenerateFromImages(const Model& model, const std::vector<std::string>& paths,
+// Generates the texts of a window of images, from *next on, by a model whose encoder reads images (OCR, captions).
+std::vector<Generation> GenerateFromImages(const Model& model, const std::vector<std::string>& paths, size_t* next,
                                            const GenerationRequest& request) {
   const uint32_t encoder = EncoderProgram(model);
   if (!FindPictureInput(model, encoder)) Fail("{}: does not read images; leave out --image", model.name());
   PictureBatch batch(model, encoder);
-  for (const std::string& path : paths) batch.Add(ReadPicture(path));
+  size_t count = 0;
+  for (; *next < paths.size() && count < kPicturesOfWindow && count * batch.numbers() < kNumbersOfWindow; ++count) {
+    batch.Add(ReadPicture(paths[(*next)++]));
+  }
   const Session encode = Encode(model, batch.Finish(), request.workers);
-  return Generate(model, encode, std::vector<std::vector<int32_t>>(paths.size()), request);
+  return Generate(model, encode, std::vector<std::vector<int32_t>>(count), request);
 }
 
 // One result as JSON.
@@ -214,12 +217,22 @@ void RunBatches(const Arguments& arguments, const Model& model, Console* console
   Inputs inputs;
   std::vector<Generation> all;
   GenerationStats stats;
+  const auto print = [&](size_t first, std::vector<Generation> made) {
+    uint64_t tokens = 0;
+    for (const Generation& generation : made) tokens += generation.tokens.size();
+    stats.End(tokens);
+    PrintBatch(arguments, model, request.request, inputs, first, made, &list, console);
+    std::move(made.begin(), made.end(), std::back_inserter(all));
+  };
   if (!arguments.images.empty()) {
     if (arguments.text.Given() || !arguments.ids.empty()) Fail("--image cannot be combined with texts or ids");
     inputs.names = arguments.images;
     inputs.dropped.resize(inputs.names.size());
-    all = GenerateFromImages(model, arguments.images, request.request);
-    PrintBatch(arguments, model, request.request, inputs, 0, all, &list, console);
+    for (size_t next = 0; next < arguments.images.size() && !Interrupt::Happened();) {
+      const size_t first = request.request.number = next;
+      stats.Begin(0);
+      print(first, GenerateFromImages(model, arguments.images, &next, request.request));
+    }
   } else {
     inputs = InputsOf(arguments, model, request.request, console);
     const size_t most = BatchLimits().texts;
@@ -229,12 +242,7 @@ void RunBatches(const Arguments& arguments, const Model& model, Console* console
       request.request.number = first;
       const std::vector<std::vector<int32_t>> batch(begin, begin + static_cast<ptrdiff_t>(count));
       stats.Begin(TokensOf(batch));
-      std::vector<Generation> made = Generate(model, batch, request.request);
-      uint64_t tokens = 0;
-      for (const Generation& generation : made) tokens += generation.tokens.size();
-      stats.End(tokens);
-      PrintBatch(arguments, model, request.request, inputs, first, made, &list, console);
-      std::move(made.begin(), made.end(), std::back_inserter(all));
+      print(first, Generate(model, batch, request.request));
     }
   }
   ReportRoom(model, request.request, all, console->err);

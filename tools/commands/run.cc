@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "tools/media/notes.h"
 #include "tools/media/picture_inputs.h"
 #include "tools/media/sound_inputs.h"
+#include "tools/model/growing_session.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/prompts.h"
 #include "tools/prediction/word_weights.h"
@@ -166,6 +168,14 @@ void RunTextsCommand(const Arguments& arguments, Console* console) {
   list.End();
 }
 
+void PrintMedia(const std::vector<OrderedJson>& predictions, ListForm form, JsonList* list, Console* console) {
+  for (const OrderedJson& prediction : predictions) {
+    list->Add(prediction);
+    if (form == ListForm::kText) PrintPrediction(console->out, prediction);
+  }
+  console->out << std::flush;
+}
+
 void RunSounds(const Arguments& arguments, Console* console) {
   CheckTensorOptions(arguments);
   const Model model = arguments.model.Open();
@@ -175,22 +185,30 @@ void RunSounds(const Arguments& arguments, Console* console) {
   if (!input)
     Fail("{}: program '{}' does not read audio; leave out --wav or give another --program", model.name(),
          model.Program(program).name);
-  std::vector<Sound> sounds;
-  for (const std::string& file : arguments.sounds) sounds.push_back(ReadClip(file, *input));
   SessionRequest request;
   request.program = program;
   request.workers = arguments.workers;
-  Session session = SessionFor(model, BatchFromSounds(model, *input, program, sounds), request);
-  session.Run();
-  std::vector<OrderedJson> predictions;
-  for (size_t i = 0; i < sounds.size(); ++i) {
-    predictions.push_back({{"file", arguments.sounds[i]}, {"seconds", sounds[i].seconds()}});
-    if (!sounds[i].notes.empty()) predictions.back()["notes"] = sounds[i].notes;
-    PrintNotes(console->err, arguments.sounds[i], sounds[i].notes);
+  GrowingSession sessions(model, request);
+  JsonList list(console->out, arguments.json);
+  for (size_t next = 0; next < arguments.sounds.size();) {
+    std::vector<Sound> sounds;
+    std::vector<OrderedJson> predictions;
+    size_t samples = 0;
+    for (; next < arguments.sounds.size() && sounds.size() < kSoundsOfWindow && samples < kSamplesOfWindow; ++next) {
+      const std::string& file = arguments.sounds[next];
+      double seconds = 0;
+      sounds.push_back(ReadClip(file, *input, &seconds));
+      samples += sounds.back().samples.size();
+      predictions.push_back({{"file", file}, {"seconds", seconds}});
+      if (!sounds.back().notes.empty()) predictions.back()["notes"] = sounds.back().notes;
+      PrintNotes(console->err, file, sounds.back().notes);
+    }
+    Session& session = sessions.For(BatchFromSounds(model, *input, program, sounds));
+    session.Run();
+    PredictMedia(model, session, arguments.prediction, predictions);
+    PrintMedia(predictions, arguments.json, &list, console);
   }
-  PredictMedia(model, session, arguments.prediction, predictions);
-  if (arguments.json != ListForm::kText) return PrintList(console->out, arguments.json, predictions);
-  for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
+  list.End();
 }
 
 void RunPictures(const Arguments& arguments, bool all, Console* console) {
@@ -201,8 +219,10 @@ void RunPictures(const Arguments& arguments, bool all, Console* console) {
   if (!arguments.output.empty() && arguments.pictures.size() > 1) {
     Fail("--output writes the mask of one image; give one --image");
   }
-  std::vector<OrderedJson> predictions(arguments.pictures.size());
-  for (const PictureRun& run : RunPictureFiles(model, arguments.program, arguments.pictures, arguments.workers)) {
+  JsonList list(console->out, arguments.json);
+  std::map<size_t, OrderedJson> window;  // by the index of the image
+  PictureSteps steps;
+  steps.read = [&](const PictureRun& run) {
     std::vector<OrderedJson> entries;
     for (size_t i = 0; i < run.which.size(); ++i) {
       entries.push_back({{"file", arguments.pictures[run.which[i]]},
@@ -213,12 +233,18 @@ void RunPictures(const Arguments& arguments, bool all, Console* console) {
     if (segments) {
       AddSegments(model, run, all ? UINT32_MAX : arguments.prediction.top, arguments.output, entries);
     } else {
-      PredictMedia(model, *run.session, arguments.prediction, entries);
+      PredictMedia(model, run.session, arguments.prediction, entries);
     }
-    for (size_t i = 0; i < entries.size(); ++i) predictions[run.which[i]] = std::move(entries[i]);
-  }
-  if (arguments.json != ListForm::kText) return PrintList(console->out, arguments.json, predictions);
-  for (const OrderedJson& prediction : predictions) PrintPrediction(console->out, prediction);
+    for (size_t i = 0; i < entries.size(); ++i) window[run.which[i]] = std::move(entries[i]);
+  };
+  steps.end = [&](size_t) {
+    std::vector<OrderedJson> predictions;
+    for (auto& entry : window) predictions.push_back(std::move(entry.second));
+    window.clear();
+    PrintMedia(predictions, arguments.json, &list, console);
+  };
+  RunPictureFiles(model, arguments.program, arguments.pictures, arguments.workers, steps);
+  list.End();
 }
 
 }  // namespace

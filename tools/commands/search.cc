@@ -10,8 +10,8 @@
 #include "tools/commands/commands.h"
 #include "tools/model/interrupt.h"
 #include "tools/prediction/prompts.h"
-#include "tools/similarity/embeddings.h"
 #include "tools/text/truncation.h"
+#include "tools/vectors/directions.h"
 #include "tools/vectors/nearest.h"
 #include "tools/vectors/text_embedder.h"
 

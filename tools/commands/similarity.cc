@@ -12,8 +12,9 @@
 #include "tools/commands/commands.h"
 #include "tools/model/interrupt.h"
 #include "tools/prediction/prompts.h"
-#include "tools/similarity/embeddings.h"
+#include "tools/text/template_text.h"
 #include "tools/text/truncation.h"
+#include "tools/vectors/directions.h"
 #include "tools/vectors/nearest.h"
 
 namespace fovea::tools {
@@ -39,17 +40,29 @@ Truncations TruncationsOf(const Directions& texts) {
   return cuts;
 }
 
+// A value within an object or array of JSON that is printed with indents.
+std::string Within(const OrderedJson& json, size_t indent) {
+  return jinja::Replaced(JsonText(json, 2), "\n", "\n" + std::string(indent, ' '), -1);
+}
+
+// Row by row: the matrix can be larger than memory.
+void PrintMatrixJson(const Directions& all, const std::vector<std::string>& names, const char* what,
+                     std::ostream& out) {
+  out << fmt::format("{{\n  \"source\": {},\n  \"{}\": {},\n  \"{}\": [", Within(all.source, 2), what, Within(names, 2),
+                     KeyOf(all.measure));
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    out << (i == 0 ? "\n    " : ",\n    ") << Within(SimilaritiesOf(all, i, all), 4);
+  }
+  out << "\n  ]";
+  if (TruncationsOf(all).any()) out << ",\n  \"dropped_tokens\": " << Within(all.dropped, 2);
+  out << "\n}\n";
+}
+
 // Prints all pairs of texts, or of images.
 void PrintMatrix(const Directions& all, const std::vector<std::string>& names, const char* what, ListForm form,
                  Console* console) {
   const size_t count = all.rows.size();
-  if (form == ListForm::kArray) {
-    std::vector<std::vector<double>> rows;
-    for (size_t i = 0; i < count; ++i) rows.push_back(SimilaritiesOf(all, i, all));
-    OrderedJson found = {{"source", all.source}, {what, names}, {KeyOf(all.measure), rows}};
-    if (TruncationsOf(all).any()) found["dropped_tokens"] = all.dropped;
-    return PrintJson(console->out, found);
-  }
+  if (form == ListForm::kArray) return PrintMatrixJson(all, names, what, console->out);
   if (count > kManyTexts) {
     console->err << fmt::format("fovea: {} x {} numbers; --top N prints the most similar texts of each instead\n",
                                 Grouped(count), Grouped(count));

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tools/base/fail.h"
+#include "tools/model/growing_session.h"
 
 namespace fovea::tools {
 
@@ -51,7 +52,8 @@ std::vector<uint32_t> PicturePrograms(const Model& model, const std::string& nam
   for (uint32_t program = 0; program < model.Info().program_count; ++program) {
     if (reads(program)) programs.push_back(program);
   }
-  if (programs.empty()) Fail("{}: no program has an image as its only input", model.name());
+  if (programs.empty())
+    Fail("{}: no program has an image as its only input; fovea inspect lists what they read", model.name());
   return programs;
 }
 
@@ -78,30 +80,46 @@ Batch PictureBatch::Finish() {
   return std::move(batch_);
 }
 
-std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,
-                                        const std::vector<std::string>& files, uint32_t workers) {
+namespace {
+
+// Images of a window that one program reads.
+struct Share {
+  explicit Share(const Model& model, uint32_t program) : batch(model, program) {}
+  std::vector<size_t> which;
+  std::vector<Extent> sizes;
+  PictureBatch batch;
+};
+
+}  // namespace
+
+void RunPictureFiles(const Model& model, const std::string& program, const std::vector<std::string>& files,
+                     uint32_t workers, const PictureSteps& steps) {
   if (files.empty()) Fail("no image given");
   const std::vector<uint32_t> programs = PicturePrograms(model, program);
-  std::map<uint32_t, PictureRun> runs;
-  std::map<uint32_t, PictureBatch> batches;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const Picture picture = ReadPicture(files[i]);
-    const uint32_t chosen = ProgramFor(model, programs, picture);
-    runs[chosen].which.push_back(i);
-    runs[chosen].sizes.push_back({picture.height, picture.width});
-    batches.try_emplace(chosen, model, chosen).first->second.Add(picture);
+  std::map<uint32_t, GrowingSession> sessions;
+  for (size_t next = 0; next < files.size();) {
+    std::map<uint32_t, Share> shares;
+    size_t numbers = 0;
+    for (const size_t first = next;
+         next < files.size() && next - first < kPicturesOfWindow && numbers < kNumbersOfWindow; ++next) {
+      const Picture picture = ReadPicture(files[next]);
+      const uint32_t chosen = ProgramFor(model, programs, picture);
+      Share& share = shares.try_emplace(chosen, model, chosen).first->second;
+      share.which.push_back(next);
+      share.sizes.push_back({picture.height, picture.width});
+      share.batch.Add(picture);
+      numbers += share.batch.numbers();
+    }
+    for (auto& [chosen, share] : shares) {
+      SessionRequest request;
+      request.program = chosen;
+      request.workers = workers;
+      Session& session = sessions.try_emplace(chosen, model, request).first->second.For(share.batch.Finish());
+      session.Run();
+      steps.read({chosen, std::move(share.which), std::move(share.sizes), session});
+    }
+    steps.end(next);
   }
-  std::vector<PictureRun> done;
-  for (auto& [chosen, run] : runs) {
-    SessionRequest request;
-    request.program = chosen;
-    request.workers = workers;
-    run.program = chosen;
-    run.session = std::make_unique<Session>(SessionFor(model, batches.at(chosen).Finish(), request));
-    run.session->Run();
-    done.push_back(std::move(run));
-  }
-  return done;
 }
 
 }  // namespace fovea::tools

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +39,8 @@ class PictureBatch {
  public:
   PictureBatch(const Model& model, uint32_t program);
   void Add(const Picture& picture);
+  // Input numbers of an image.
+  size_t numbers() const { return size_t{input_.channels} * input_.size.height * input_.size.width; }
   Batch Finish();
 
  private:
@@ -50,15 +52,26 @@ class PictureBatch {
   std::vector<uint32_t> lengths_;  // rows of each image
 };
 
+// A window of images ends at this many, or at this many input numbers: 14 images of 224 x 224.
+inline constexpr size_t kPicturesOfWindow = 64, kNumbersOfWindow = size_t{1} << 21;
+
 // Image files that one program has processed.
 struct PictureRun {
-  uint32_t program = 0;
-  std::vector<size_t> which;         // indices of the images, in the order of the session's rows
-  std::vector<Extent> sizes;         // original sizes of these images
-  std::unique_ptr<Session> session;  // has run
+  uint32_t program;
+  std::vector<size_t> which;  // indices of the images, in the order of the session's rows
+  std::vector<Extent> sizes;  // original sizes of these images
+  const Session& session;     // has run
 };
-std::vector<PictureRun> RunPictureFiles(const Model& model, const std::string& program,
-                                        const std::vector<std::string>& files, uint32_t workers);
+
+struct PictureSteps {
+  std::function<void(const PictureRun& run)> read;
+  // All images before `done` have been read.
+  std::function<void(size_t done)> end;
+};
+
+// Runs any number of image files in constant memory: in windows, each with one run per program.
+void RunPictureFiles(const Model& model, const std::string& program, const std::vector<std::string>& files,
+                     uint32_t workers, const PictureSteps& steps);
 
 }  // namespace fovea::tools
 

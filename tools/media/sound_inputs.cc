@@ -33,11 +33,15 @@ Sound ReadSound(const std::string& path, uint32_t rate) {
   return sound;
 }
 
-Sound ReadClip(const std::string& path, const SoundInput& input) {
-  Sound sound = ReadSound(path, input.rate);
-  const double all = sound.seconds(), read = static_cast<double>(input.clip) / input.rate;
-  if (input.clip == 0 || sound.samples.size() == input.clip) return sound;
-  if (sound.samples.size() > input.clip) {
+Sound ReadClip(const std::string& path, const SoundInput& input, double* seconds) {
+  SoundReader reader(path, input.rate);
+  Sound sound = reader.Part(0, input.clip == 0 ? UINT64_MAX : input.clip);
+  // The rest is counted without being kept.
+  const double all = reader.Seconds(), read = static_cast<double>(input.clip) / input.rate;
+  if (seconds != nullptr) *seconds = all;
+  sound.notes = reader.notes();
+  if (input.clip == 0 || reader.Count() == input.clip) return sound;
+  if (reader.Count() > input.clip) {
     sound.notes.push_back(
         fmt::format("the first {:.3f} of {:.3f} s are read, as long as the model's clips are; the "
                     "rest is left out",

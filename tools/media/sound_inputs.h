@@ -24,9 +24,12 @@ std::optional<SoundInput> FindSoundInput(const Model& model, uint32_t program);
 // Reads a sound file and resamples it to the input's rate.
 Sound ReadSound(const std::string& path, uint32_t rate);
 
-// Same for a program that reads one clip: if clips have a fixed length, a note states how much of a longer sound is
-// dropped, or how much silence a shorter one is padded with.
-Sound ReadClip(const std::string& path, const SoundInput& input);
+// Same for a program that reads one clip: if clips have a fixed length, only that is kept in memory, and a note states
+// how much of a longer sound is dropped, or how much silence a shorter one is padded with. `seconds`: of the whole.
+Sound ReadClip(const std::string& path, const SoundInput& input, double* seconds = nullptr);
+
+// A window of sounds ends at this many, or at this many samples: a minute at 16 kHz.
+inline constexpr size_t kSoundsOfWindow = 64, kSamplesOfWindow = 1000000;
 
 // Number of clips in a batch of inputs of a speech encoder.
 size_t ClipCount(const Batch& batch);

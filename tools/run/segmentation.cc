@@ -113,7 +113,7 @@ OrderedJson SharesOf(const Model& model, const std::vector<uint16_t>& classes, u
 void AddSegments(const Model& model, const PictureRun& run, uint32_t top, const std::string& mask,
                  std::vector<OrderedJson>& entries) {
   for (size_t i = 0; i < entries.size(); ++i) {
-    const std::vector<uint16_t> classes = PixelClasses(model, *run.session, i, run.sizes[i]);
+    const std::vector<uint16_t> classes = PixelClasses(model, run.session, i, run.sizes[i]);
     entries[i]["segments"] = SharesOf(model, classes, top);
     if (mask.empty()) continue;
     const std::string png = IndexedPngOf(classes, run.sizes[i].height, run.sizes[i].width);

@@ -62,6 +62,9 @@ void VectorIndex::ReadNumpy() {
 }
 
 void VectorIndex::ReadSafetensors() {
+  if (file_->size() != 0 && file_->data()[0] == '{') {
+    Fail("{}: JSON Lines cannot be searched; 'fovea embed -o FILE.safetensors' writes an index", path_);
+  }
   const StoredTensors tensors = ParseSafetensors(file_->data(), file_->size(), path_);
   metadata_ = ParseSafetensorsMetadata(file_->data(), file_->size(), path_);
   const auto find = [&](const char* name) {

@@ -1,6 +1,6 @@
 // Embeddings of texts and images as directions, and similarities between them.
-#ifndef FOVEA_TOOLS_SIMILARITY_EMBEDDINGS_H_
-#define FOVEA_TOOLS_SIMILARITY_EMBEDDINGS_H_
+#ifndef FOVEA_TOOLS_VECTORS_DIRECTIONS_H_
+#define FOVEA_TOOLS_VECTORS_DIRECTIONS_H_
 
 #include <stdint.h>
 
@@ -61,4 +61,4 @@ std::optional<Matching> MatchingOf(const Model& model);
 
 }  // namespace fovea::tools
 
-#endif  // FOVEA_TOOLS_SIMILARITY_EMBEDDINGS_H_
+#endif  // FOVEA_TOOLS_VECTORS_DIRECTIONS_H_

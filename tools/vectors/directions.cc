@@ -1,5 +1,5 @@
 // Embeddings of texts and images as directions.
-#include "tools/similarity/embeddings.h"
+#include "tools/vectors/directions.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -137,14 +137,17 @@ Directions DirectionsOfTexts(const Model& model, const std::string& program, con
 Directions DirectionsOfPictures(const Model& model, const std::string& program, const std::vector<std::string>& files,
                                 const EmbeddingOptions& options) {
   Directions made = {std::vector<std::vector<float>>(files.size()), "", false, options.measure};
-  for (const PictureRun& run : RunPictureFiles(model, program, files, options.workers)) {
-    const Embeddings embeddings = ReadEmbeddings(model, *run.session, options.dimensions);
+  PictureSteps steps;
+  steps.read = [&](const PictureRun& run) {
+    const Embeddings embeddings = ReadEmbeddings(model, run.session, options.dimensions);
     made.source = embeddings.source;
     for (uint32_t i = 0; i < run.which.size(); ++i) {
       made.rows[run.which[i]] =
           made.measure == FOVEA_MEASURE_COSINE ? Direction(embeddings.rows, i) : RowOf(embeddings.rows, i);
     }
-  }
+  };
+  steps.end = [](size_t) {};
+  RunPictureFiles(model, program, files, options.workers, steps);
   return made;
 }
 
