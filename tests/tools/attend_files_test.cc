@@ -10,6 +10,7 @@
 #include "tests/support/parsed_json.h"
 #include "tests/tools/attend_support.h"
 #include "tools/attend/taps_file.h"
+#include "tools/attend/views.h"
 #include "tools/base/fail.h"
 #include "tools/image/png.h"
 #include "tools/safetensors/metadata.h"
@@ -117,6 +118,21 @@ TEST(AttendViews, MapsHaveTheNumbersOfTheRecord) {
   EXPECT_EQ(lines.size(), seen);
   EXPECT_EQ(TitleNumbers(SvgOf(text, "heads")).size(), size_t{4} * rows * rows);
   SvgOf(text, "pattern");
+}
+
+// The first rows of a causal model have few keys, with far greater weights than other rows have.
+TEST(AttendViews, FewGreatWeightsLeaveTheRestVisible) {
+  tools::RecordStep step;
+  std::vector<std::vector<tools::KeyWeight>> lines = {{{0, 1.0}}};
+  for (int i = 0; i < 7; ++i) lines.push_back({{0, 0.1}, {1, 0.05}});
+  const tools::NumberScale scale(step, lines);
+  EXPECT_EQ(scale.greatest, 1);
+  EXPECT_EQ(scale.most, 0.1);
+  EXPECT_EQ(scale.At(0.05), 0.5);
+  EXPECT_EQ(scale.At(1), 1);
+  lines[0] = {{0, 0.15}};
+  EXPECT_EQ(tools::NumberScale(step, lines).most, 0.15);  // not far greater
+  EXPECT_EQ(tools::NumberScale(step, {{{0, 1.0}, {1, 0.1}}}).most, 1);
 }
 
 // Negative scores as well; the colors range from the smallest to the largest.

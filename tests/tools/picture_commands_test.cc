@@ -13,6 +13,7 @@
 #include "tests/support/run_command.h"
 #include "tools/base/mapped_file.h"
 #include "tools/image/preparation.h"
+#include "tools/media/picture_inputs.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::test {
@@ -154,6 +155,45 @@ TEST_F(PictureCommands, TakeTheProgramOfTheNearestSize) {
   ExpectNear(found[1]["embedding"], Embedding(blob, "encode_image", "rgb_box_16x16.png", {28, 28}));
   const json chosen = FoveaJson({"run", blob, "--image", Shown("rgb.png"), "--program", "encode_image", "--json"});
   ExpectNear(chosen[0]["embedding"], Embedding(blob, "encode_image", "rgb.png", {28, 28}));
+}
+
+// Any number of images, in windows, in the order in which they are given.
+TEST_F(PictureCommands, WindowsKeepTheOrder) {
+  const std::string blob = Convert({"--image-size", "28x28", "--image-size", "28x42"});
+  const std::vector<std::string> files = {Shown("rgb.png"), Shown("rgb_box_16x16.png"), Shown("grey.jpg")};
+  std::vector<std::string> arguments = {"run", blob};
+  json expected = json::array();
+  for (const std::string& file : files) expected.push_back(FoveaJson({"run", blob, "--image", file, "--json"})[0]);
+  const size_t count = tools::kPicturesOfWindow + 5;
+  for (size_t i = 0; i < count; ++i) arguments.insert(arguments.end(), {"--image", files[i % files.size()]});
+  arguments.push_back("--json");
+  const json found = FoveaJson(arguments);
+  ASSERT_EQ(found.size(), count);
+  for (size_t i = 0; i < count; ++i) EXPECT_EQ(found[i], expected[i % files.size()]) << i;
+  arguments.back() = "--jsonl";
+  const std::string lines = Fovea(arguments).out;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), static_cast<ptrdiff_t>(count));
+}
+
+// A page shows the probabilities that `fovea similarity` prints.
+TEST_F(PictureCommands, PagesHaveTheNearestText) {
+  WriteWords();
+  const std::string blob = Convert(), record = Path("record.json");
+  const std::vector<std::string> input = {"--image", Shown("rgb.png"), "--text", "a cat", "--text", "dog!"};
+  std::vector<std::string> attend = {"attend", blob, "-o", Path("page.html"), "--json", record};
+  std::vector<std::string> similarity = {"similarity", blob, "--json"};
+  attend.insert(attend.end(), input.begin(), input.end());
+  similarity.insert(similarity.end(), input.begin(), input.end());
+  const CommandResult made = Fovea(attend);
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json answer = ParsedJson(tools::ReadFile(record))["answers"][0], matches = FoveaJson(similarity)[0]["texts"];
+  EXPECT_EQ(answer["kind"], "classes");
+  ASSERT_EQ(answer["entries"].size(), matches.size());
+  for (size_t i = 0; i < matches.size(); ++i) {
+    EXPECT_EQ(answer["entries"][i]["label"], matches[i]["text"]);
+    EXPECT_NEAR(answer["entries"][i]["number"].get<double>(), matches[i]["probability"].get<double>(), 1e-5);
+  }
+  ExpectRefused({"attend", blob, "--image", Shown("rgb.png"), "--wav", "x"}, "give one kind of input only");
 }
 
 TEST_F(PictureCommands, AreComparedWithTexts) {

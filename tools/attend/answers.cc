@@ -11,6 +11,7 @@
 #include "tools/model/library_error.h"
 #include "tools/prediction/prediction.h"
 #include "tools/prediction/result_reader.h"
+#include "tools/vectors/directions.h"
 
 namespace fovea::tools {
 namespace {
@@ -64,6 +65,25 @@ void AddNeighbors(const std::vector<std::vector<float>>& embeddings, std::vector
   }
 }
 
+// The most probable labels of each image. The model has a Matching.
+void AddLabels(const Model& model, const std::vector<std::vector<float>>& images, const AttendRequest& request,
+               std::vector<RecordAnswer>* answers) {
+  EmbeddingOptions options;
+  options.workers = request.workers;
+  const Directions labels = DirectionsOfTexts(model, "", request.texts, {}, options);
+  for (size_t i = 0; i < images.size(); ++i) {
+    std::vector<double> cosines;
+    for (const std::vector<float>& label : labels.rows) cosines.push_back(Cosine(images[i], label));
+    const std::vector<double> shares = MatchingOf(model)->Probabilities(cosines);
+    std::vector<RecordLabel> entries;
+    for (size_t j = 0; j < shares.size(); ++j) entries.push_back({request.texts[j], "", shares[j]});
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const RecordLabel& a, const RecordLabel& b) { return a.number > b.number; });
+    if (entries.size() > kTop) entries.resize(kTop);
+    (*answers)[i] = {"classes", std::move(entries), 0};
+  }
+}
+
 OrderedJson Predictions(const Model& model, const Session& session, const Subject& subject) {
   PredictionOptions options;
   options.top = kTop;
@@ -103,7 +123,7 @@ std::vector<RecordAnswer> Transcripts(const Model& model, const Session& session
 
 }  // namespace
 
-void AddAnswers(const Model& model, const Session& session, Subject* subject) {
+void AddAnswers(const Model& model, const Session& session, const AttendRequest& request, Subject* subject) {
   if (CtcDecoder::Fits(model)) {
     if (model.Metadata("ctc.blank") == nullptr) return;  // has no vocabulary
     subject->record.answers = Transcripts(model, session, subject->program);
@@ -121,7 +141,10 @@ void AddAnswers(const Model& model, const Session& session, Subject* subject) {
     subject->record.answers.push_back(AnswerOf(entry));
     if (entry.contains("embedding")) embeddings.push_back(entry["embedding"].get<std::vector<float>>());
   }
-  if (embeddings.size() == predictions.size()) AddNeighbors(embeddings, &subject->record.answers);
+  if (embeddings.size() != predictions.size()) return;
+  const bool labels = !request.pictures.empty() && !request.texts.empty();
+  if (labels) return AddLabels(model, embeddings, request, &subject->record.answers);
+  AddNeighbors(embeddings, &subject->record.answers);
 }
 
 }  // namespace fovea::tools

@@ -8,7 +8,8 @@ namespace fovea::tools {
 
 // For a program whose outputs are results (fovea/result.h): classes, tags of spans, words for masks, or an embedding
 // with the most similar of the other inputs. For a CTC model: the text of each sound. Other programs have no answers.
-void AddAnswers(const Model& model, const Session& session, Subject* subject);
+// For images with texts: the probability of each text, as `fovea similarity` prints it.
+void AddAnswers(const Model& model, const Session& session, const AttendRequest& request, Subject* subject);
 
 }  // namespace fovea::tools
 

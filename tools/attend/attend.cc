@@ -6,13 +6,14 @@
 #include "tools/attend/written.h"
 #include "tools/base/fail.h"
 #include "tools/generate/decoder_session.h"
+#include "tools/vectors/directions.h"
 
 namespace fovea::tools {
 namespace {
 
 Subject SubjectOf(const Model& model, const AttendRequest& request) {
   if (!request.pair.empty()) return PairSubject(model, request);
-  if (!request.texts.empty()) return TextSubject(model, request);
+  if (!request.texts.empty() && request.pictures.empty()) return TextSubject(model, request);
   if (!request.input.empty()) return TensorSubject(model, request);
   if (!request.sounds.empty()) return SoundSubject(model, request);
   return PictureSubject(model, request);
@@ -35,8 +36,13 @@ std::string Title(const Model& model, const AttentionRecord& record) {
 }
 
 AttentionRecord RunSubject(const Model& model, const AttendRequest& request, bool only_bytes) {
+  if (!request.pictures.empty() && !request.texts.empty() && !MatchingOf(model)) {
+    Fail("{}: does not compare images with texts; leave out the texts or the images", model.name());
+  }
   Subject subject = SubjectOf(model, request);
-  if (const auto session = RunTapped(model, request, only_bytes, &subject)) AddAnswers(model, *session, &subject);
+  if (const auto session = RunTapped(model, request, only_bytes, &subject)) {
+    AddAnswers(model, *session, request, &subject);
+  }
   return std::move(subject.record);
 }
 

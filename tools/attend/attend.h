@@ -16,7 +16,8 @@
 namespace fovea::tools {
 
 struct AttendRequest {
-  // Exactly one of these is given; sounds and pictures can also be for a model with a decoder.
+  // Exactly one of these is given; sounds and pictures can also be for a model with a decoder. With pictures, texts are
+  // labels to compare them with (CLIP).
   std::vector<std::string> texts;             // for a program
   std::vector<std::string> pair;              // a text pair, read as one sequence
   std::vector<std::string> prompts;           // for a decoder-only model to continue

@@ -82,15 +82,26 @@ size_t ChosenRow(const RecordStep& step, int row) {
   return static_cast<size_t>(found - step.rows.begin());
 }
 
+constexpr double kOutlying = 2;  // the greatest weight, compared with that of three lines of four
+
 NumberScale::NumberScale(const RecordStep& step, const std::vector<std::vector<KeyWeight>>& lines)
     : scores(step.scores) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   double low = scores ? kInfinity : 0, high = scores ? -kInfinity : 0;
+  std::vector<double> tops;
   for (const auto& line : lines) {
-    for (const auto& [key, number] : line) low = scores ? std::min(low, number) : 0, high = std::max(high, number);
+    double top = 0;
+    for (const auto& [key, number] : line) {
+      low = scores ? std::min(low, number) : 0, high = std::max(high, number), top = std::max(top, number);
+    }
+    tops.push_back(top);
   }
   least = std::isfinite(low) ? low : 0;
-  most = std::isfinite(high) && high > least ? high : least + 1;
+  most = greatest = std::isfinite(high) && high > least ? high : least + 1;
+  if (scores || tops.empty()) return;
+  const auto usual = tops.begin() + static_cast<ptrdiff_t>((tops.size() - 1) * 3 / 4);
+  std::nth_element(tops.begin(), usual, tops.end());
+  if (*usual > 0 && most > kOutlying * *usual) most = *usual;
 }
 
 void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing) {
@@ -98,7 +109,12 @@ void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing) {
   const bool dark = drawing->theme().dark;
   for (int i = 0; i < kParts; ++i) drawing->Rectangle(x + 4 * i, y, 4.2, 8, ScaleColor((i + 0.5) / kParts, dark));
   drawing->Text(x, y + 20, fmt::format("{:.3g}", scale.least));
-  drawing->Text(x + 4 * kParts, y + 20, fmt::format("{:.3g}", scale.most), Anchor::kEnd);
+  if (scale.greatest == scale.most) {
+    drawing->Text(x + 4 * kParts, y + 20, fmt::format("{:.3g}", scale.most), Anchor::kEnd);
+  } else {
+    drawing->Text(x + 4 * kParts - 24, y + 20,
+                  fmt::format("{:.3g} and more, up to {:.3g}", scale.most, scale.greatest));
+  }
 }
 
 Drawing DrawView(const AttentionRecord& record, const ViewChoice& choice) {

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_ATTEND_VIEWS_H_
 #define FOVEA_TOOLS_ATTEND_VIEWS_H_
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,13 +55,16 @@ void DrawDocument(const AttentionRecord& record, const ViewChoice& choice, Drawi
 void DrawPicture(const AttentionRecord& record, const RecordStep& step, const ViewChoice& choice, Drawing* drawing);
 
 // Range of the color scale: from 0 for weights, from the minimum for scores.
+// The range of colors. If a few lines have far greater weights than the rest, as the first rows of a causal model, it
+// ends where three of four lines do, as on pages (page/matrix_source.mjs).
 struct NumberScale {
   bool scores;
   double least = 0, most = 1;
+  double greatest = 1;  // the largest of all numbers
 
   NumberScale(const RecordStep& step, const std::vector<std::vector<KeyWeight>>& lines);
   // Position in the range, 0 to 1.
-  double At(double number) const { return (number - least) / (most - least); }
+  double At(double number) const { return std::min(1.0, (number - least) / (most - least)); }
 };
 // Draws a color bar at the top.
 void DrawScale(double x, double y, const NumberScale& scale, Drawing* drawing);

@@ -36,7 +36,9 @@ void CheckGiven(const Arguments& arguments) {
                     (request.pictures.empty() ? 0 : 1);
   if (given == 0)
     Fail("no input; give --text, --file, --document, --pair, --input, --wav, --image, --prompt or --source");
-  if (given > 1) Fail("give one kind of input only: texts, a pair, tensors, sounds, images, prompts or sources");
+  const bool labels = given == 2 && arguments.text.Given() && !request.pictures.empty();
+  if (given > 1 && !labels)
+    Fail("give one kind of input only: texts, a pair, tensors, sounds, images, prompts or sources");
   if (!request.program.empty() && (!request.prompts.empty() || !request.sources.empty())) {
     Fail("--program cannot be combined with --prompt and --source, which run several programs");
   }
@@ -253,7 +255,8 @@ Examples:
   fovea attend writer.fovea --prompt "Section: games" --max-tokens 40
   fovea attend dates.fovea --source 20JAN19 --json dates.json
   fovea attend --from taps.safetensors --svg head.svg --view map --layer 3 --head 2
-  fovea attend vit.fovea --image cat.png)");
+  fovea attend vit.fovea --image cat.png
+  fovea attend clip.fovea --image cat.png --text "a cat" --text "a dog")");
   command.Runs([=] { Run(*arguments, console); });
 }
 
