@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "tests/support/paths.h"
+#include "tests/tools/tiny_bert.h"
 #include "tools/base/suggestion.h"
 #include "tools/commands/help_lines.h"
 
@@ -170,7 +172,10 @@ TEST_F(CommandLineTest, RefusesWrongUse) {
   EXPECT_EQ(Fault({"command", "x", "--cou=2"}), "no option '--cou'; did you mean '--count'?");
   EXPECT_EQ(Fault({"command", "x", "--twoo", "a"}), "no option '--twoo'");
   EXPECT_EQ(Fault({"command", "x", "--oter", "a"}), "no option '--oter'; did you mean '--other'?");
-  EXPECT_EQ(Fault({"command", "x", "y"}), "argument 'y' is one too many");
+  EXPECT_EQ(Fault({"command", "x", "y"}), "argument 'y' is one too many; a text is given by an option: --one, --other");
+  EXPECT_NE(Fovea({"run", "x", "a text"}).err.find("a text is given by an option: --text"), std::string::npos);
+  EXPECT_NE(Fovea({"transcribe", "x", InSource("README.md")}).err.find("files are given by an option: --wav, --input"),
+            std::string::npos);
   EXPECT_EQ(Fault({"command", "x", "--count", "65"}), "--count: Value 65 not in range 1 to 64");
   EXPECT_EQ(Fault({"command", "x", "--count", "many"}), "--count: Value many not in range 1 to 64");
   EXPECT_EQ(Fault({"command", "x", "--share", "1.5"}), "--share: Value 1.5 not in range 0.000000 to 1.000000");

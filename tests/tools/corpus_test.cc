@@ -95,6 +95,37 @@ TEST(Corpus, SpecialTokensInTextsAreTold) {
   EXPECT_GT(ids({"--literal"}), 4u);
 }
 
+// A fault is named by its line, and the mark that editors put before UTF-8 is no text.
+TEST(Corpus, LinesAreUtf8) {
+  const std::string& blob = TinyBlob("base");
+  const std::string broken = WriteLines("broken.txt", {"a", "b", "caf\xe9", "d"});
+  for (const std::string command : {"run", "tokenize", "similarity"}) {
+    EXPECT_EQ(Fovea({command, blob, "--file", broken}).err,
+              "fovea: " + broken +
+                  ": line 3 is not UTF-8; convert the file, for example with 'iconv -f LATIN1 -t "
+                  "UTF-8'\n");
+  }
+  EXPECT_NE(Fovea({"run", blob, "--document", broken}).err.find("the text is not UTF-8"), std::string::npos);
+  EXPECT_EQ(FoveaJson({"tokenize", blob, "--file",
+                       WriteLines("mark.txt", {"\xef\xbb\xbf"
+                                               "a"}),
+                       "--json"})[0]["text"],
+            "a");
+}
+
+// The bytes that a pipe gets last are kept in the folder that TMPDIR names.
+TEST(Corpus, TemporaryFilesAreInTmpdir) {
+  const std::string& blob = TinyBlob("base");
+  const std::vector<std::string> command = {"embed", blob, "--text", "a", "-o", "-", "--format", "npy"};
+  const char* const before = getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", "/nonexistent", 1);
+  const CommandResult missing = Fovea(command);
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
+  EXPECT_NE(missing.err.find("set TMPDIR to a folder that can be written"), std::string::npos) << missing.err;
+  EXPECT_EQ(Fovea(command).status, 0);
+}
+
 // In each format, and for batches of any size, the same numbers as fovea run prints, in the order of the lines.
 TEST(Corpus, EmbedWritesTheVectorsOfRun) {
   const std::string& blob = TinyBlob("base");
@@ -238,6 +269,7 @@ TEST(Corpus, SearchRefusesForeignIndexes) {
   };
   refused({"search", npy, "a"}, "--model");
   refused({"search", npy}, "no query");
+  refused({"search", WriteLines("vectors.jsonl", {"{\"embedding\":[1]}"}), "a"}, "JSON Lines cannot be searched");
   refused({"search", npy, "a", "--model", TinyBlob("sequence")}, "scores of classes");
   refused({"search", npy, "a", "--model", TinyBlob("base"), "--lines", WriteLines("one.txt", {"a"})},
           "1 lines for the 5");

@@ -428,6 +428,15 @@ TEST(Translating, AsTheModelSays) {
   EXPECT_EQ(found({"--beams", "3", "--hypotheses", "2"})["hypotheses"].size(), 2u);
 }
 
+TEST(Writing, OptionsWithoutEffectAreNamed) {
+  const CommandResult idle = Generate({"--prompt", "ab", "--top-p", "0.5", "--seed", "3"});
+  EXPECT_EQ(idle.err, "fovea: without a --temperature above 0 the best token is taken; ignored: --top-p, --seed\n");
+  EXPECT_EQ(idle.out, Generate({"--prompt", "ab"}).out);
+  EXPECT_EQ(Generate({"--prompt", "ab", "--top-p", "0.5", "--temperature", "0.5"}).err, "");
+  EXPECT_NE(Generate({"--prompt", "ab", "--draft", Translator()}).err.find("a draft model is a decoder without"),
+            std::string::npos);
+}
+
 // Special tokens that a text spells are text with --literal; special tokens of the prefix are tokens.
 TEST(Translating, LiteralTexts) {
   const auto scores = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {

@@ -21,6 +21,7 @@ bool LineReader::Next(std::string* line) {
     if (stream_.bad()) Fail("{}: cannot read", path_);
     return false;
   }
+  if (bytes_ == 0 && line->rfind("\xEF\xBB\xBF", 0) == 0) line->erase(0, 3);  // the mark of UTF-8, no character
   bytes_ += line->size() + 1;
   if (!line->empty() && line->back() == '\r') line->pop_back();
   return true;

@@ -9,6 +9,7 @@
 
 #include "tools/base/lines.h"
 #include "tools/base/mapped_file.h"
+#include "tools/convert/text/unicode.h"
 #include "tools/measure/synthetic_batch.h"
 #include "tools/model/packed_weights.h"
 
@@ -201,12 +202,29 @@ TextSource::TextSource(const TextArguments& arguments) : arguments_(arguments) {
   if (!arguments.file.empty()) lines_.emplace(arguments.file);
 }
 
+namespace {
+
+[[noreturn]] void FailForUtf8(const std::string& where) {
+  Fail("{} is not UTF-8; convert the file, for example with 'iconv -f LATIN1 -t UTF-8'", where);
+}
+
+std::string ReadDocument(const std::string& path) {
+  std::string text = ReadFile(path);
+  if (!IsUtf8(text)) FailForUtf8(path + ": the text");
+  return text;
+}
+
+}  // namespace
+
 std::optional<std::string> TextSource::Next() {
   const size_t texts = arguments_.texts.size(), documents = arguments_.documents.size();
   if (next_ < texts) return arguments_.texts[next_++];
-  if (next_ < texts + documents) return ReadFile(arguments_.documents[next_++ - texts]);
+  if (next_ < texts + documents) return ReadDocument(arguments_.documents[next_++ - texts]);
   std::string line;
   if (!lines_ || !lines_->Next(&line)) return std::nullopt;
+  ++line_;
+  if (!IsUtf8(line))
+    FailForUtf8(fmt::format("{}: line {}", arguments_.file == "-" ? "standard input" : arguments_.file, line_));
   return line;
 }
 

@@ -95,7 +95,8 @@ class TextSource {
 
  private:
   const TextArguments& arguments_;
-  size_t next_ = 0;  // text or document
+  size_t next_ = 0;    // text or document
+  uint64_t line_ = 0;  // lines of the file that were read
   std::optional<LineReader> lines_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "tools/base/suggestion.h"
@@ -135,6 +136,22 @@ std::vector<std::string> NamesOf(const CLI::Option& option) {
   return names;
 }
 
+// An argument without an option, and the options that read files or texts: one of them was probably meant.
+std::string Superfluous(const CLI::App& command, const std::string& argument) {
+  std::error_code error;
+  const bool is_file = std::filesystem::exists(std::filesystem::path(argument), error);
+  std::string options;
+  for (const CLI::Option* option : OptionsOf(command)) {
+    const std::string group = option->get_group();
+    const bool reads = option->nonpositional() && (group == "Input" || group == "Samples");
+    if (!reads || option->get_type_name() != (is_file ? "FILE" : "TEXT")) continue;
+    options += fmt::format("{}{}", options.empty() ? "" : ", ", NamesOf(*option).back());
+  }
+  const std::string fault = fmt::format("argument '{}' is one too many", argument);
+  if (options.empty()) return fault;
+  return fmt::format("{}; {} given by an option: {}", fault, is_file ? "files are" : "a text is", options);
+}
+
 // Names the first argument that no option takes.
 std::string UnknownArgument(const CLI::App& app) {
   const CLI::App* command = &app;
@@ -142,7 +159,7 @@ std::string UnknownArgument(const CLI::App& app) {
   std::vector<std::string> left = app.remaining(true);
   const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
   const auto found = std::find_if(left.begin(), left.end(), is_option);
-  if (found == left.end()) return fmt::format("argument '{}' is one too many", left.empty() ? "" : left.front());
+  if (found == left.end()) return Superfluous(*command, left.empty() ? "" : left.front());
   const std::string given = found->substr(0, found->find('='));
   std::vector<std::string> names;
   for (const CLI::Option* option : OptionsOf(*command)) {

@@ -78,6 +78,7 @@ struct Request {
     GenerationArguments given = arguments.generation;
     if (!arguments.draft.empty()) {
       draft.emplace(arguments.draft, Model::Options());
+      if (!ContinuesTexts(*draft)) Fail("{}: a draft model is a decoder without an encoder", draft->name());
       given.request.draft = &*draft;
     }
     given.request.stops = !arguments.ignore_stop;
@@ -89,6 +90,21 @@ struct Request {
   std::optional<Model> draft;
   GenerationRequest request;
 };
+
+// Reports options about tokens that are drawn, if none are.
+void PrintIdle(const fovea_sampling& sampling, std::ostream& err) {
+  if (sampling.temperature != 0) return;
+  std::string idle;
+  const auto add = [&](bool given, const char* option) {
+    if (given) idle += (idle.empty() ? "" : ", ") + std::string(option);
+  };
+  add(sampling.top_k != 0, "--top-k");
+  add(sampling.top_p != 0, "--top-p");
+  add(sampling.min_p != 0, "--min-p");
+  add(sampling.seed != 0, "--seed");
+  if (idle.empty()) return;
+  err << "fovea: without a --temperature above 0 the best token is taken; ignored: " << idle << "\n";
+}
 
 // The prompt given, or for "-" the content of standard input.
 std::string PromptText(const std::string& given) {
@@ -344,6 +360,7 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
 void Run(const Arguments& arguments, Console* console) {
   const Model model = arguments.model.Open();
   DecodeProgram(model);  // refuses models without one
+  PrintIdle(arguments.generation.request.sampling, console->err);
   Interrupt interrupt;
   if (arguments.chat) {
     RunChat(arguments, model, interrupt, console);

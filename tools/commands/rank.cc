@@ -38,6 +38,7 @@ uint32_t ColumnOf(const Model& model, const fovea_result_info& info, const std::
     if (!label.empty() && ClassName(model, i) == label) return i;
     if (i < 10) names += (i == 0 ? "" : ", ") + ClassName(model, i);
   }
+  if (info.width > 10) names += ", ...; fovea inspect lists all";
   if (!label.empty()) Fail("{}: has no class '{}'; its classes are: {}", model.name(), label, names);
   Fail("{}: gives scores of {} classes, not one score of relevance; name the class to sort by with --label: {}",
        model.name(), info.width, names);

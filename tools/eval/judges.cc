@@ -29,6 +29,10 @@ const char* DoesInstead(OutputTask task) {
 
 void ClassNames::Add(const SampleRunner& runner) {
   const Model& model = runner.model();
+  const char* const task = model.Metadata("task");
+  if (task != nullptr && std::string(task) == "causal-lm") {
+    Fail("{}: it is a language model; --perplexity FILE measures it", model.name());
+  }
   if (runner.task() != OutputTask::kClasses) {
     Fail("{}: {}; labels need a model that classifies whole samples", model.name(), DoesInstead(runner.task()));
   }

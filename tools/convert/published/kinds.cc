@@ -199,6 +199,10 @@ void FailWithoutConfig(const std::string& directory) {
         "config.json and model.safetensors as well",
         directory);
   }
+  if (names.count("graph.json") != 0) {
+    Fail("{}: has no config.json, but a description; give that: fovea convert {}", directory,
+         (std::filesystem::path(directory) / "graph.json").string());
+  }
   Fail("{}: has no config.json, which every model of transformers has (there are: {})", directory, Listed(names));
 }
 
