@@ -7,6 +7,7 @@
 #include "runtime/api/text_calls.h"
 #include "runtime/model/find.h"
 #include "runtime/result/describe.h"
+#include "runtime/result/pool.h"
 #include "runtime/result/rank.h"
 #include "runtime/result/read.h"
 #include "runtime/result/spans.h"
@@ -40,23 +41,6 @@ Status Read(const fovea_session* session, const fovea_result_info* given, uint32
   return ReadResults(*session->session, info, first, count, out, capacity, reporter);
 }
 
-// Checks that the ranges of `count` tokens from `first` on are within a text of `size` bytes.
-Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter) {
-  if (tokens.count > tokens.capacity || first > tokens.count || count > tokens.count - first) {
-    return reporter.Fail(FOVEA_E_INDEX, "there are not as many tokens", tokens.count, first + count);
-  }
-  if (count != 0 && (tokens.special == nullptr || tokens.ranges == nullptr)) {
-    return reporter.Fail(FOVEA_E_NULL, "special or ranges of the tokens are NULL");
-  }
-  for (uint64_t i = first; i < first + count; ++i) {
-    const uint32_t begin = tokens.ranges[2 * i], end = tokens.ranges[2 * i + 1];
-    if (begin > end || end > size) {
-      return reporter.Fail(FOVEA_E_INDEX, "the range of a token is outside of the text", size, end, i);
-    }
-  }
-  return kOk;
-}
-
 Status GetSpans(const fovea_model* model, const float* scores, uint32_t labels, const fovea_text_tokens* tokens,
                 const char* text, uint64_t size, uint32_t aggregation, fovea_span* spans, uint64_t capacity,
                 uint64_t* count, Reporter& reporter) {
@@ -73,11 +57,7 @@ Status GetSpans(const fovea_model* model, const float* scores, uint32_t labels, 
   if (aggregation > FOVEA_AGGREGATION_MAX) return reporter.Fail(FOVEA_E_OPTION, "the aggregation does not exist");
   if (labels == 0) return reporter.Fail(FOVEA_E_OPTION, "there are no labels");
   FOVEA_TRY(CheckRanges(*tokens, 0, tokens->count, size, reporter));
-  for (uint64_t i = 0; i < tokens->count; ++i) {
-    if (static_cast<uint32_t>(tokens->ids[i]) < tokenizer->size()) continue;
-    return reporter.Fail(FOVEA_E_ID, "a token id is out of range", tokenizer->size(),
-                         static_cast<uint32_t>(tokens->ids[i]), i);
-  }
+  FOVEA_TRY(CheckIds(*tokenizer, *tokens, 0, tokens->count, reporter));
   *count = MergeTags({model->model.blob, *tokenizer, *tokens, text, scores, labels}, aggregation, spans, capacity);
   if (*count <= capacity) return kOk;
   return reporter.Fail(FOVEA_E_CAPACITY, "the array of spans is too small", *count, capacity);
@@ -154,8 +134,16 @@ fovea_status fovea_result_read(const fovea_session* session, const fovea_result_
 
 fovea_status fovea_result_activate(uint32_t activation, float* scores, uint32_t count) {
   if (scores == nullptr && count != 0) return FOVEA_E_NULL;
-  if (activation > FOVEA_ACTIVATION_SIGMOID) return FOVEA_E_OPTION;
+  if (activation > FOVEA_ACTIVATION_LOG1P_TWICE) return FOVEA_E_OPTION;
   Activate(activation, scores, count);
+  return FOVEA_OK;
+}
+
+fovea_status fovea_result_pool(uint32_t pooling, uint32_t activation, const float* rows, uint64_t count, uint32_t width,
+                               float* out) {
+  if ((rows == nullptr && count != 0 && width != 0) || (out == nullptr && width != 0)) return FOVEA_E_NULL;
+  if (pooling == FOVEA_POOLING_NONE || !CanPool(pooling, activation)) return FOVEA_E_OPTION;
+  PoolRows(pooling, activation, {reinterpret_cast<const uint8_t*>(rows), width * sizeof(float), count}, width, out);
   return FOVEA_OK;
 }
 

@@ -24,6 +24,31 @@ Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter) {
   return CheckStructSize(*tokens, reporter, sizeof(*tokens));
 }
 
+Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter) {
+  if (tokens.count > tokens.capacity || first > tokens.count || count > tokens.count - first) {
+    return reporter.Fail(FOVEA_E_INDEX, "there are not as many tokens", tokens.count, first + count);
+  }
+  if (count != 0 && (tokens.special == nullptr || tokens.ranges == nullptr)) {
+    return reporter.Fail(FOVEA_E_NULL, "special or ranges of the tokens are NULL");
+  }
+  for (uint64_t i = first; i < first + count; ++i) {
+    const uint32_t begin = tokens.ranges[2 * i], end = tokens.ranges[2 * i + 1];
+    if (begin > end || end > size) {
+      return reporter.Fail(FOVEA_E_INDEX, "the range of a token is outside of the text", size, end, i);
+    }
+  }
+  return kOk;
+}
+
+Status CheckIds(const Tokenizer& tokenizer, const fovea_text_tokens& tokens, uint64_t first, uint64_t count,
+                Reporter& reporter) {
+  for (uint64_t i = first; i < first + count; ++i) {
+    const auto id = static_cast<uint32_t>(tokens.ids[i]);
+    if (id >= tokenizer.size()) return reporter.Fail(FOVEA_E_ID, "a token id is out of range", tokenizer.size(), id, i);
+  }
+  return kOk;
+}
+
 Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_options& o, uint32_t flags,
                          Reporter& reporter, text::EncodeOptions* options) {
   if ((o.flags & ~flags) != 0 || o.truncation > FOVEA_TEXT_ONLY_SECOND ||

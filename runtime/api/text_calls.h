@@ -11,6 +11,11 @@ namespace fovea {
 
 Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer);
 Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter);
+// Checks that the ranges of `count` tokens from `first` on are within a text of `size` bytes.
+Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter);
+// Checks that their ids, which are not null, are the tokenizer's.
+Status CheckIds(const Tokenizer& tokenizer, const fovea_text_tokens& tokens, uint64_t first, uint64_t count,
+                Reporter& reporter);
 // `flags`: the flags that the call accepts.
 Status ReadEncodeOptions(const Tokenizer& tokenizer, const fovea_text_encode_options& given, uint32_t flags,
                          Reporter& reporter, text::EncodeOptions* options);

@@ -50,17 +50,19 @@ class Outputs {
   uint32_t first_;
 };
 
-uint32_t KindOf(const char* task, const Outputs& outputs) {
+// `weighs`: the model was published for weights of words.
+uint32_t KindOf(const char* task, bool weighs, const Outputs& outputs) {
   if (Is(task, "sequence-classification")) return FOVEA_RESULT_CLASSES;
   if (Is(task, "token-classification")) return FOVEA_RESULT_TAGS;
-  if (Is(task, "masked-lm")) return FOVEA_RESULT_WORDS;
+  if (Is(task, "masked-lm")) return weighs ? FOVEA_RESULT_WORD_WEIGHTS : FOVEA_RESULT_WORDS;
+  if (Is(task, "question-answering")) return FOVEA_RESULT_ANSWERS;
   const uint32_t logits = outputs.Find("logits");
   if (logits == kBlobNone || Is(task, "embedding")) return FOVEA_RESULT_EMBEDDING;
   return outputs.IsPerText(logits) ? FOVEA_RESULT_CLASSES : FOVEA_RESULT_TAGS;
 }
 
 uint32_t ActivationOf(const Blob& blob, const fovea_result_info& info) {
-  if (info.kind == FOVEA_RESULT_EMBEDDING) return FOVEA_ACTIVATION_NONE;
+  if (info.kind == FOVEA_RESULT_EMBEDDING || info.kind == FOVEA_RESULT_ANSWERS) return FOVEA_ACTIVATION_NONE;
   if (info.kind != FOVEA_RESULT_CLASSES) return FOVEA_ACTIVATION_SOFTMAX;
   const char* problem = FindMetadata(blob, "problem_type");
   if (info.width == 1) {
@@ -85,7 +87,7 @@ Status ReadMeasure(const Blob& blob, const char* task, Reporter& reporter, uint3
   return kOk;
 }
 
-// Tasks whose outputs are no results of a text alone.
+// Tasks whose outputs are no results of a text.
 Status CheckTask(const char* task, Reporter& reporter) {
   if (Is(task, "causal-lm")) {
     return reporter.Fail(FOVEA_E_NAME,
@@ -97,8 +99,33 @@ Status CheckTask(const char* task, Reporter& reporter) {
                          "the model generates text: use fovea/generate.h, or name an output; fovea convert --task "
                          "encoder makes a model of its encoder");
   }
-  if (!Is(task, "question-answering")) return kOk;
-  return reporter.Fail(FOVEA_E_NAME, "the model answers questions: read its outputs start_logits and end_logits");
+  return kOk;
+}
+
+// Metadata word_weights: the pooling of a text's tokens and the activation of their scores.
+Status ReadWordWeights(const char* rule, Reporter& reporter, fovea_result_info* info) {
+  const bool sums = strncmp(rule, "sum ", 4) == 0, known = sums || strncmp(rule, "max ", 4) == 0;
+  const bool twice = known && strcmp(rule + 4, "log1p_relu") == 0;
+  if (!known || (!twice && strcmp(rule + 4, "relu") != 0)) {
+    return reporter.Fail(FOVEA_E_OPTION, "metadata word_weights has an unknown value");
+  }
+  info->pooling = sums ? FOVEA_POOLING_SUM : FOVEA_POOLING_MAX;
+  info->activation = twice ? FOVEA_ACTIVATION_LOG1P_TWICE : FOVEA_ACTIVATION_LOG1P;
+  return kOk;
+}
+
+// The outputs of answers: one number for each token that a text's answer starts there, ends there.
+Status FindAnswerOutputs(const Outputs& outputs, Reporter& reporter, uint32_t* starts) {
+  *starts = outputs.Find("start_logits");
+  const uint32_t ends = outputs.Find("end_logits");
+  if (*starts == kBlobNone || ends == kBlobNone) {
+    return reporter.Fail(FOVEA_E_NAME,
+                         "the program has no outputs start_logits and end_logits, the scores of its task");
+  }
+  const ValueRecord &one = outputs.At(*starts), &other = outputs.At(ends);
+  if (one.width == 1 && other.width == 1 && one.space == other.space && one.type == other.type) return kOk;
+  return reporter.Fail(FOVEA_E_OPTION, "start_logits and end_logits need one f32 number for each token", 1,
+                       one.width != 1 ? one.width : other.width);
 }
 
 }  // namespace
@@ -110,7 +137,7 @@ Status DescribeResult(const Model& model, uint32_t program, const char* output, 
     return reporter.Fail(FOVEA_E_INDEX, "the program does not exist", blob.programs.count, program);
   }
   const Outputs outputs(model, program);
-  const char* task = FindMetadata(blob, "task");
+  const char *task = FindMetadata(blob, "task"), *word_weights = FindMetadata(blob, "word_weights");
   info->program = program;
   if (output != nullptr) {
     info->kind = FOVEA_RESULT_EMBEDDING;
@@ -118,8 +145,12 @@ Status DescribeResult(const Model& model, uint32_t program, const char* output, 
     if (info->value == kBlobNone) return reporter.Fail(FOVEA_E_NAME, "the program has no output of this name");
   } else {
     FOVEA_TRY(CheckTask(task, reporter));
-    info->kind = KindOf(task, outputs);
-    info->value = info->kind == FOVEA_RESULT_EMBEDDING ? outputs.Embedding() : outputs.Find("logits");
+    info->kind = KindOf(task, word_weights != nullptr, outputs);
+    if (info->kind == FOVEA_RESULT_ANSWERS) {
+      FOVEA_TRY(FindAnswerOutputs(outputs, reporter, &info->value));
+    } else {
+      info->value = info->kind == FOVEA_RESULT_EMBEDDING ? outputs.Embedding() : outputs.Find("logits");
+    }
     if (info->value == kBlobNone) {
       return reporter.Fail(FOVEA_E_NAME, info->kind == FOVEA_RESULT_EMBEDDING
                                              ? "the program has no outputs"
@@ -132,10 +163,11 @@ Status DescribeResult(const Model& model, uint32_t program, const char* output, 
     return reporter.Fail(FOVEA_E_OPTION, "results are read from f32 outputs only", FOVEA_TYPE_F32, value.type);
   }
   reporter.tensor = FOVEA_NOWHERE;
-  info->width = value.width;
+  info->width = info->kind == FOVEA_RESULT_ANSWERS ? 2 : value.width;
   const bool pools = info->kind == FOVEA_RESULT_EMBEDDING && !outputs.IsPerText(info->value);
   info->pooling = pools ? FOVEA_POOLING_MEAN : FOVEA_POOLING_NONE;
   info->activation = ActivationOf(blob, *info);
+  if (info->kind == FOVEA_RESULT_WORD_WEIGHTS) FOVEA_TRY(ReadWordWeights(word_weights, reporter, info));
   info->normalize = 0;
   return ReadMeasure(blob, task, reporter, &info->measure);
 }

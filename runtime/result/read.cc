@@ -3,6 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "runtime/model/find.h"
+#include "runtime/result/pool.h"
+
 namespace fovea {
 namespace {
 
@@ -34,28 +37,16 @@ const float* RowOf(const Session& session, uint32_t value, uint32_t row) {
                                         size_t{row} * session.plan->values[value].row_bytes);
 }
 
-void PoolMean(const Session& session, uint32_t value, RowRange rows, uint32_t width, float* out) {
-  for (uint32_t i = 0; i < width; ++i) {
-    double sum = 0;
-    for (uint32_t row = rows.begin; row < rows.end; ++row) sum += double{RowOf(session, value, row)[i]};
-    out[i] = rows.begin == rows.end ? 0 : static_cast<float>(sum / (rows.end - rows.begin));
-  }
-}
-
-void Softmax(float* scores, uint32_t count) {
-  double most = -HUGE_VAL, sum = 0;
-  for (uint32_t i = 0; i < count; ++i) most = double{scores[i]} > most ? double{scores[i]} : most;
-  for (uint32_t i = 0; i < count; ++i) sum += exp(double{scores[i]} - most);
-  for (uint32_t i = 0; i < count; ++i) scores[i] = static_cast<float>(exp(double{scores[i]} - most) / sum);
+// The output of ends of answers, beside that of starts; or kBlobNone.
+uint32_t FindEnds(const Session& session, uint32_t starts) {
+  const uint32_t ends = FindValue(*session.model, session.program(), "end_logits");
+  if (ends == kBlobNone || !IsReadable(session, ends)) return kBlobNone;
+  const ValueRecord &one = session.value(starts), &other = session.value(ends);
+  const bool alike = one.space == other.space && one.type == other.type && one.width == 1 && other.width == 1;
+  return alike ? ends : kBlobNone;
 }
 
 }  // namespace
-
-void Activate(uint32_t activation, float* scores, uint32_t count) {
-  if (activation == FOVEA_ACTIVATION_SOFTMAX) Softmax(scores, count);
-  if (activation != FOVEA_ACTIVATION_SIGMOID) return;
-  for (uint32_t i = 0; i < count; ++i) scores[i] = static_cast<float>(1 / (1 + exp(-double{scores[i]})));
-}
 
 void Normalize(float* row, uint32_t width) {
   double squares = 0;
@@ -77,8 +68,11 @@ Status CountResults(const Session& session, const fovea_result_info& info, Repor
   if (value.type != static_cast<uint32_t>(DType::kF32)) {
     return reporter.Fail(FOVEA_E_OPTION, "results are read from f32 outputs only", FOVEA_TYPE_F32, value.type);
   }
+  if (info.kind == FOVEA_RESULT_ANSWERS && FindEnds(session, info.value) == kBlobNone) {
+    return reporter.Fail(FOVEA_E_INDEX, "answers need outputs of starts and of end_logits, one number for each token");
+  }
   if (!session.finished) return reporter.Fail(FOVEA_E_ORDER, "no run has finished since the segments were set");
-  const bool pools = info.pooling == FOVEA_POOLING_MEAN;
+  const bool pools = info.pooling != FOVEA_POOLING_NONE;
   *count = session.space_rows[pools ? TopSpaceOf(session, value.space) : value.space].rows;
   return kOk;
 }
@@ -91,23 +85,29 @@ Status ReadResults(const Session& session, const fovea_result_info& info, uint32
     return reporter.Fail(FOVEA_E_INDEX, "the run has fewer results", all, uint64_t{first} + count);
   }
   const ValueRecord& value = session.value(info.value);
-  const bool part = info.width != value.width;
-  if (info.width == 0 || info.width > value.width || (part && info.activation != FOVEA_ACTIVATION_NONE)) {
-    return reporter.Fail(FOVEA_E_OPTION, "the width of results must be the output's, of embeddings at most that",
-                         value.width, info.width);
+  const bool answers = info.kind == FOVEA_RESULT_ANSWERS;
+  const uint32_t width = answers ? 2 : value.width;
+  const bool part = info.width != width;
+  if (info.width == 0 || info.width > width || (part && (answers || info.activation != FOVEA_ACTIVATION_NONE))) {
+    return reporter.Fail(FOVEA_E_OPTION, "the width of results must be the output's, of embeddings at most that", width,
+                         info.width);
   }
-  if (info.activation > FOVEA_ACTIVATION_SIGMOID || info.pooling > FOVEA_POOLING_MEAN) {
-    return reporter.Fail(FOVEA_E_OPTION, "the pooling or activation does not exist");
+  if (!CanPool(info.pooling, info.activation) || (answers && info.pooling != FOVEA_POOLING_NONE)) {
+    return reporter.Fail(FOVEA_E_OPTION, "the pooling or activation does not exist, or they do not go together");
   }
   const uint64_t needed = uint64_t{count} * info.width;
   if (capacity < needed) return reporter.Fail(FOVEA_E_CAPACITY, "the array of results is too small", needed, capacity);
   for (uint32_t i = 0; i < count; ++i, out += info.width) {
-    if (info.pooling == FOVEA_POOLING_MEAN) {
-      PoolMean(session, info.value, RowsOfText(session, value.space, first + i), info.width, out);
+    if (info.pooling != FOVEA_POOLING_NONE) {
+      const RowRange rows = RowsOfText(session, value.space, first + i);
+      const PooledRows pooled = {reinterpret_cast<const uint8_t*>(RowOf(session, info.value, rows.begin)),
+                                 session.plan->values[info.value].row_bytes, rows.end - rows.begin};
+      PoolRows(info.pooling, info.activation, pooled, info.width, out);
     } else {
-      memcpy(out, RowOf(session, info.value, first + i), info.width * sizeof(float));
+      memcpy(out, RowOf(session, info.value, first + i), (answers ? 1 : info.width) * sizeof(float));
+      if (answers) out[1] = *RowOf(session, FindEnds(session, info.value), first + i);
+      Activate(info.activation, out, info.width);
     }
-    Activate(info.activation, out, info.width);
     if (part || info.normalize != 0) Normalize(out, info.width);
   }
   return kOk;

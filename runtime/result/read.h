@@ -12,8 +12,6 @@ Status CountResults(const Session& session, const fovea_result_info& info, Repor
 Status ReadResults(const Session& session, const fovea_result_info& info, uint32_t first, uint32_t count, float* out,
                    uint64_t capacity, Reporter& reporter);
 
-// Applies an activation to a row of scores in place.
-void Activate(uint32_t activation, float* scores, uint32_t count);
 // Divides a row by its length; zeros remain.
 void Normalize(float* row, uint32_t width);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/model/find.h"
 #include "runtime/result/space.h"
+#include "runtime/result/tokens.h"
 
 namespace fovea {
 namespace {
@@ -60,7 +61,7 @@ class Merger {
     uint64_t last = first;
     for (++*at; *at < t_.tokens.count && aggregation != FOVEA_AGGREGATION_SIMPLE; ++*at) {
       if (t_.tokens.special[*at] != 0) continue;
-      if (!ContinuesWord(*at)) break;
+      if (!ContinuesWord(t_.tokenizer, t_.tokens, t_.text, *at)) break;
       last = *at;
     }
     *said = Best(aggregation, first, last);
@@ -70,19 +71,6 @@ class Merger {
   }
 
  private:
-  // Whether a token belongs to the word of the token before: by WordPiece's prefix, else if no space is between them.
-  bool ContinuesWord(uint64_t token) const {
-    const auto id = static_cast<uint32_t>(t_.tokens.ids[token]);
-    if (id == t_.tokenizer.header.unknown_id) return false;
-    if (t_.tokenizer.header.model == FOVEA_TEXT_WORD_PIECE) {
-      const text::Bytes piece = t_.tokenizer.Piece(id), prefix = t_.tokenizer.prefix;
-      return prefix.size != 0 && piece.size > prefix.size && memcmp(piece.data, prefix.data, prefix.size) == 0;
-    }
-    const uint32_t begin = t_.tokens.ranges[2 * token], end = t_.tokens.ranges[2 * token + 1];
-    return begin > 0 && !IsSpaceAt(begin - 1) && (begin == end || !IsSpaceAt(begin));
-  }
-
-  bool IsSpaceAt(uint32_t at) const { return IsSpace(static_cast<uint8_t>(t_.text[at])); }
   double ScoreAt(uint64_t token, uint32_t label) const { return double{t_.scores[token * t_.labels + label]}; }
 
   Said BestOf(uint64_t token) const {

@@ -149,8 +149,96 @@ TEST(Result, ScoresAreProbabilities) {
   std::vector<float> one = {0.25f};
   EXPECT_EQ(fovea_result_activate(FOVEA_ACTIVATION_SIGMOID, one.data(), 1), FOVEA_OK);
   EXPECT_NEAR(one[0], 1 / (1 + std::exp(-0.25)), 1e-7);
-  EXPECT_EQ(fovea_result_activate(3, one.data(), 1), FOVEA_E_OPTION);
+  EXPECT_EQ(fovea_result_activate(99, one.data(), 1), FOVEA_E_OPTION);
   EXPECT_EQ(fovea_result_activate(FOVEA_ACTIVATION_SOFTMAX, nullptr, 1), FOVEA_E_NULL);
+}
+
+double Activated(uint32_t activation, double score) {
+  const double weight = std::log(1 + std::max(0.0, score));
+  switch (activation) {
+    case FOVEA_ACTIVATION_SIGMOID:
+      return 1 / (1 + std::exp(-score));
+    case FOVEA_ACTIVATION_LOG1P:
+      return weight;
+    case FOVEA_ACTIVATION_LOG1P_TWICE:
+      return std::log(1 + weight);
+    default:
+      return score;
+  }
+}
+
+TEST(Result, RowsArePooledAndActivated) {
+  constexpr uint32_t kWidth = 150;
+  std::mt19937 random(9);
+  std::normal_distribution<float> normal(0, 2);
+  std::vector<float> rows(5 * kWidth), out(kWidth);
+  for (float& number : rows) number = normal(random);
+  for (const uint32_t pooling : {FOVEA_POOLING_MEAN, FOVEA_POOLING_MAX, FOVEA_POOLING_SUM}) {
+    for (const uint32_t activation :
+         {FOVEA_ACTIVATION_NONE, FOVEA_ACTIVATION_SIGMOID, FOVEA_ACTIVATION_LOG1P, FOVEA_ACTIVATION_LOG1P_TWICE}) {
+      for (const uint32_t count : {0u, 1u, 5u}) {
+        ASSERT_EQ(fovea_result_pool(pooling, activation, rows.data(), count, kWidth, out.data()), FOVEA_OK);
+        for (uint32_t i = 0; i < kWidth; ++i) {
+          double sum = 0, most = -1e9, wanted = 0;
+          for (uint32_t row = 0; row < count; ++row) {
+            const double number = double{rows[row * kWidth + i]}, active = Activated(activation, number);
+            sum += pooling == FOVEA_POOLING_MEAN ? number : active;
+            most = std::max(most, active);
+          }
+          if (count != 0) {
+            wanted = pooling == FOVEA_POOLING_MAX   ? most
+                     : pooling == FOVEA_POOLING_SUM ? sum
+                                                    : Activated(activation, sum / count);
+          }
+          EXPECT_NEAR(out[i], wanted, 1e-6 * (1 + std::abs(wanted))) << pooling << " " << activation << " " << count;
+        }
+      }
+    }
+  }
+  const auto pool = [&](uint32_t pooling, uint32_t activation) {
+    return fovea_result_pool(pooling, activation, rows.data(), 5, kWidth, out.data());
+  };
+  EXPECT_EQ(pool(FOVEA_POOLING_MEAN, FOVEA_ACTIVATION_SOFTMAX), FOVEA_OK);
+  EXPECT_NEAR(std::accumulate(out.begin(), out.end(), 0.0), 1, 1e-5);
+  EXPECT_EQ(pool(FOVEA_POOLING_MAX, FOVEA_ACTIVATION_SOFTMAX), FOVEA_E_OPTION);
+  EXPECT_EQ(pool(FOVEA_POOLING_NONE, FOVEA_ACTIVATION_NONE), FOVEA_E_OPTION);
+  EXPECT_EQ(pool(4, FOVEA_ACTIVATION_NONE), FOVEA_E_OPTION);
+  EXPECT_EQ(pool(FOVEA_POOLING_MAX, 5), FOVEA_E_OPTION);
+  EXPECT_EQ(fovea_result_pool(FOVEA_POOLING_MAX, 0, nullptr, 1, 1, out.data()), FOVEA_E_NULL);
+}
+
+TEST(Result, WordWeightsByMetadata) {
+  const struct {
+    const char* rule;
+    std::vector<double> wanted;
+  } cases[] = {
+      {"max relu", {std::log(5), std::log(3), std::log(4)}},
+      {"sum relu", {std::log(2) + std::log(5), std::log(3), std::log(4)}},
+      {"max log1p_relu", {std::log(1 + std::log(5)), std::log(1 + std::log(3)), std::log(1 + std::log(4))}},
+      {"sum log1p_relu",
+       {std::log(1 + std::log(2)) + std::log(1 + std::log(5)), std::log(1 + std::log(3)), std::log(1 + std::log(4))}},
+  };
+  for (const auto& one : cases) {
+    SCOPED_TRACE(one.rule);
+    const Passing splade({{"task", "masked-lm"}, {"word_weights", one.rule}}, "logits", "");
+    const fovea_result_info info = splade.Info();
+    EXPECT_EQ(info.kind, FOVEA_RESULT_WORD_WEIGHTS);
+    EXPECT_EQ(info.measure, FOVEA_MEASURE_DOT);
+    const TestSession session = splade.Run();
+    uint32_t count = 0;
+    ASSERT_EQ(fovea_result_get_count(session.session, &info, &count, nullptr), FOVEA_OK);
+    EXPECT_EQ(count, 2u);
+    ExpectNear(Read(session, info, 0, 1), one.wanted);
+  }
+  // Any masked language model can be asked for them.
+  const Passing words({{"task", "masked-lm"}}, "logits", "");
+  fovea_result_info info = words.Info();
+  EXPECT_EQ(info.kind, FOVEA_RESULT_WORDS);
+  info.pooling = FOVEA_POOLING_MAX, info.activation = FOVEA_ACTIVATION_LOG1P;
+  ExpectNear(Read(words.Run(), info, 0, 1), cases[0].wanted);
+  for (const char* rule : {"max", "relu", "max  relu", "sum relux", "mean relu", ""}) {
+    Passing({{"task", "masked-lm"}, {"word_weights", rule}}, "logits", "").Info(nullptr, FOVEA_E_OPTION);
+  }
 }
 
 TEST(Result, TheLargestScoresInOrder) {

@@ -34,9 +34,9 @@ void AnswerQuestions(const PairRequest& request, Console* console) {
   }
   const Tokenizer tokenizer(model);
   QuestionOptions options;
-  options.rules.top = request.top_given ? request.prediction.top : 1;
-  options.rules.longest = pairs.longest;
-  options.rules.allow_none = pairs.allow_none;
+  options.answers.top = request.top_given ? request.prediction.top : 1;
+  options.answers.max_tokens = pairs.longest;
+  options.answers.allow_none = pairs.allow_none ? 1 : 0;
   options.program = request.program;
   options.workers = request.run.workers;
   options.max_length = request.run.max_length;

@@ -90,6 +90,10 @@ class InterpretedOutputs {
       return;
     }
     info_ = ResultInfoOf(model, session.request().program);
+    if (task_ == OutputTask::kMaskedWords) {  // also of a model that was published for word weights
+      info_.pooling = FOVEA_POOLING_NONE;
+      info_.activation = FOVEA_ACTIVATION_SOFTMAX;
+    }
     if (task_ != OutputTask::kClasses) return;
     logits_ = ReadLogits(model, session);
     scores_ = ReadAllResults(model, session, info_);

@@ -21,6 +21,7 @@ std::optional<fovea_result_info> FindResultInfo(const Model& model, uint32_t pro
   const fovea_status status = ReadInfo(model, program, &info, &error);
   if (status == FOVEA_E_NAME) return std::nullopt;
   Check(status, error, model.name());
+  if (info.kind == FOVEA_RESULT_ANSWERS) return std::nullopt;
   return info;
 }
 

@@ -13,7 +13,8 @@
 
 namespace fovea::tools {
 
-// How the results of a program are read; nothing if its outputs are no results of a text alone (it generates text).
+// How the results of a program are read; nothing if its outputs are no results of a text alone (it generates
+// text, or answers questions).
 std::optional<fovea_result_info> FindResultInfo(const Model& model, uint32_t program);
 // The same, or fails.
 fovea_result_info ResultInfoOf(const Model& model, uint32_t program);

@@ -16,6 +16,7 @@ OutputTask TaskOf(const Model& model, uint32_t program) {
     case FOVEA_RESULT_TAGS:
       return OutputTask::kTags;
     case FOVEA_RESULT_WORDS:
+    case FOVEA_RESULT_WORD_WEIGHTS:
       return OutputTask::kMaskedWords;
     default:
       return OutputTask::kEmbedding;

@@ -12,9 +12,9 @@ namespace fovea::tools {
 // Whether the model was published for word weights (metadata word_weights), so that they are its usual output.
 bool MakesWordWeights(const Model& model);
 
-// One row per text, a weight for each word of the vocabulary: the maximum of log(1 + relu(score)) over all tokens of
-// the text, including special ones but not padding (Formal et al., arXiv 2109.10086). Most are 0. Metadata word_weights
-// "<max or sum> <relu or log1p_relu>": the sum instead of the maximum; log(1 + log(1 + relu(score))).
+// One row per text, a weight for each word of the vocabulary: the scores of all tokens of the text, including special
+// ones but not padding, pooled and activated as the model was published (fovea_result_get_info), else the maximum of
+// log(1 + relu(score)). Most are 0.
 Matrix WordWeights(const Model& model, const Session& session, const std::vector<Tokens>& tokens);
 
 }  // namespace fovea::tools

@@ -6,9 +6,12 @@
 #include <utility>
 
 #include "tools/base/fail.h"
+#include "tools/base/sized.h"
+#include "tools/model/library_error.h"
 #include "tools/model/session.h"
-#include "tools/prediction/task.h"
+#include "tools/prediction/result_reader.h"
 #include "tools/text/text_inputs.h"
+#include "tools/text/token_arrays.h"
 
 namespace fovea::tools {
 namespace {
@@ -16,71 +19,50 @@ namespace {
 constexpr uint32_t kUsualLength = 384, kUsualStride = 128;  // as in the original
 constexpr size_t kTogether = 16;                            // windows of a run
 
-template <typename T>
-void Append(const std::vector<T>& from, size_t begin, size_t end, std::vector<T>* to) {
-  if (from.empty()) return;
-  to->insert(to->end(), from.begin() + static_cast<ptrdiff_t>(begin), from.begin() + static_cast<ptrdiff_t>(end));
-}
-
-void AppendTokens(const Tokens& from, size_t begin, size_t end, Tokens* to) {
-  Append(from.ids, begin, end, &to->ids);
-  Append(from.types, begin, end, &to->types);
-  Append(from.special, begin, end, &to->special);
-  Append(from.begin, begin, end, &to->begin);
-  Append(from.end, begin, end, &to->end);
-  Append(from.second, begin, end, &to->second);
-}
-
-// Byte-level byte-pair encoding writes a space as this letter.
-bool IsByteLevel(const Tokenizer& tokenizer, const Tokens& tokens) {
-  return std::any_of(tokens.ids.begin(), tokens.ids.end(),
-                     [&](int32_t id) { return tokenizer.Piece(id).rfind("\xc4\xa0", 0) == 0; });
-}
-
-struct Scores {
-  Matrix starts, ends;
-};
-
-Scores ScoresOf(const Model& model, const Session& session) {
-  const auto read = [&](const char* name) {
-    const std::optional<uint32_t> value = FindOutput(model, session.request().program, name);
-    if (!value) Fail("{}: the program has no output '{}'", model.name(), name);
-    Matrix rows = session.Output(*value);
-    if (rows.width != 1) Fail("{}: output '{}' has {} numbers for a token, not one", model.name(), name, rows.width);
-    return rows;
-  };
-  return {read("start_logits"), read("end_logits")};
-}
-
 }  // namespace
 
 std::vector<Tokens> SplitSecond(const Tokens& pair, uint32_t limit, uint32_t shared) {
-  size_t begin = 0;
-  const size_t all = pair.ids.size();
-  const auto inside = [&](size_t i) { return pair.second[i] != 0 && pair.special[i] == 0; };
-  while (begin < all && !inside(begin)) ++begin;
-  size_t end = begin;
-  while (end < all && inside(end)) ++end;
-  if (all <= limit) return {pair};
-  const size_t around = all - (end - begin);
-  if (around >= limit || limit - around <= shared) {
-    Fail(
-        "the question has {} tokens with the special ones: of the {} that the model reads at once, no more than the {} "
-        "that neighbouring parts of the context share are left for the context; shorten the question, or give a "
-        "smaller --stride or a larger --max-length",
-        around, limit, shared);
-  }
-  const size_t room = limit - around;
+  const TokenArrays whole(pair);
   std::vector<Tokens> windows;
-  for (size_t from = begin;; from += room - shared) {
-    const size_t to = std::min(from + room, end);
+  uint64_t count = 1;
+  do {
+    const size_t room = std::min<size_t>(limit, pair.ids.size());
     Tokens window;
-    AppendTokens(pair, 0, begin, &window);
-    AppendTokens(pair, from, to, &window);
-    AppendTokens(pair, end, all, &window);
+    window.ids.resize(room);
+    window.types.resize(room);
+    window.special.resize(room);
+    std::vector<uint32_t> ranges(2 * room);
+    fovea_text_tokens arrays = Sized<fovea_text_tokens>();
+    arrays.capacity = room;
+    arrays.ids = window.ids.data();
+    arrays.types = window.types.data();
+    arrays.special = window.special.data();
+    arrays.ranges = ranges.data();
+    fovea_error error = {};
+    const fovea_status status = fovea_result_get_window(whole.get(), limit, shared, windows.size(), &arrays, &error);
+    if (status == FOVEA_E_LENGTH) {
+      Fail(
+          "the question has {} tokens with the special ones: of the {} that the model reads at once, no more than the "
+          "{} that neighbouring parts of the context share are left for the context; shorten the question, or give a "
+          "smaller --stride or a larger --max-length",
+          error.expected - shared - 1, limit, shared);
+    }
+    Check(status, error, "question and context");
+    uint64_t begin = 0, size = 0;
+    Check(fovea_result_get_second(&arrays, &begin, &size, &error), error, "question and context");
+    const size_t tokens = arrays.count;
+    window.ids.resize(tokens);
+    window.types.resize(tokens);
+    window.special.resize(tokens);
+    for (size_t i = 0; i < tokens; ++i) {
+      window.begin.push_back(ranges[2 * i]);
+      window.end.push_back(ranges[2 * i + 1]);
+      window.second.push_back(i < begin ? 0 : 1);
+    }
     windows.push_back(std::move(window));
-    if (to == end) return windows;
-  }
+    count = arrays.windows;
+  } while (windows.size() < count);
+  return windows;
 }
 
 OrderedJson AnswerQuestion(const Model& model, const Tokenizer& tokenizer, const std::string& question,
@@ -90,10 +72,10 @@ OrderedJson AnswerQuestion(const Model& model, const Tokenizer& tokenizer, const
   const uint32_t limit = std::min(options.max_length == 0 ? kUsualLength : options.max_length, most);
   const uint32_t shared = options.stride.value_or(std::min(limit / 2, kUsualStride));
   if (ReadsDocuments(model, program)) Fail("{}: reads documents, not a question and a context", model.name());
+  const fovea_result_info info = ResultInfoOf(model, program);
   const Tokens whole = tokenizer.EncodePair(question, context, 0, PairCut::kNone);
   std::vector<Tokens> parts = SplitSecond(whole, limit, shared);
   for (Tokens& part : parts) PadTokens(model, program, &part);
-  const bool byte_level = IsByteLevel(tokenizer, whole);
   const bool alone = model.Space(TokenSpace(model, program)).parent == FOVEA_NONE;
   std::vector<AnswerWindow> windows;
   for (size_t first = 0; first < parts.size();) {
@@ -106,25 +88,16 @@ OrderedJson AnswerQuestion(const Model& model, const Tokenizer& tokenizer, const
     const Batch batch = BatchFromTokens(model, program, some);
     Session session = SessionFor(model, batch, request);
     session.Run();
-    const Scores scores = ScoresOf(model, session);
     uint32_t row = 0;
     for (const Tokens& tokens : some) {
-      AnswerWindow window;
-      window.first_is_special = !tokens.special.empty() && tokens.special[0] != 0;
-      for (size_t i = 0; i < tokens.ids.size(); ++i, ++row) {
-        const bool inside = tokens.second[i] != 0 && tokens.special[i] == 0;
-        const bool continues = inside && tokenizer.ContinuesWord(context, tokens, i) &&
-                               (!byte_level || IsInsideWord(context, tokens.begin[i]));
-        window.tokens.push_back({inside, tokens.begin[i], tokens.end[i], continues});
-        window.starts.push_back(scores.starts.Row(row)[0]);
-        window.ends.push_back(scores.ends.Row(row)[0]);
-      }
-      windows.push_back(std::move(window));
+      const uint32_t rows = static_cast<uint32_t>(tokens.ids.size());
+      windows.push_back({tokens, ReadResults(model, session, info, row, rows).values});
+      row += rows;
     }
     first += count;
   }
   OrderedJson answers = OrderedJson::array();
-  for (const Answer& answer : FindAnswers(context, windows, options.rules)) {
+  for (const fovea_answer& answer : FindAnswers(model, context, windows, options.answers)) {
     answers.push_back({{"text", context.substr(answer.begin, answer.end - answer.begin)},
                        {"score", answer.score},
                        {"begin", answer.begin},

@@ -14,7 +14,7 @@
 namespace fovea::tools {
 
 struct QuestionOptions {
-  AnswerRules rules;
+  fovea_answer_options answers = FOVEA_ANSWER_OPTIONS_INIT;
   std::string program;
   uint32_t workers = 1;
   uint32_t max_length = 0;         // tokens of question and context; 0: 384, or the model's maximum if that is less

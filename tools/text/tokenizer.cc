@@ -1,10 +1,9 @@
 // Tokenizer of a model.
 #include "tools/text/tokenizer.h"
 
-#include <string.h>
-
 #include <algorithm>
 
+#include "fovea/result.h"
 #include "fovea/text.h"
 #include "tools/base/json.h"
 #include "tools/base/sized.h"
@@ -112,25 +111,16 @@ Tokens Tokenizer::EncodePair(const std::string& first, const std::string& second
   options.max_length = cut == PairCut::kNone ? 0 : max_length;
   options.flags = FlagIf(cut == PairCut::kNone, FOVEA_TEXT_UNLIMITED) | FlagIf(literal_, FOVEA_TEXT_LITERAL);
   if (cut == PairCut::kFirst) options.truncation = FOVEA_TEXT_ONLY_FIRST;
-  uint64_t of_first = 0;
+  uint64_t second_begin = 0, second_count = 0;
   const std::string& longer = first.size() < second.size() ? second : first;
   Tokens tokens = Collect(longer, [&](void* scratch, uint64_t bytes, fovea_text_tokens* arrays, fovea_error* error) {
     const fovea_status status = fovea_text_encode(model_.get(), first.data(), first.size(), second.data(),
                                                   second.size(), &options, scratch, bytes, arrays, error);
-    of_first = arrays->text_tokens[0];
-    return status;
+    if (status != FOVEA_OK) return status;
+    return fovea_result_get_second(arrays, &second_begin, &second_count, error);
   });
-  // The second text begins after the first one's tokens and the special tokens between them.
-  bool in_second = of_first == 0, seen = false, between = false;
-  for (size_t i = 0; i < tokens.ids.size(); ++i) {
-    if (tokens.special[i] != 0) {
-      between = seen;
-    } else {
-      in_second = in_second || between;
-      seen = true;
-    }
-    tokens.second.push_back(in_second ? 1 : 0);
-  }
+  tokens.second.resize(tokens.ids.size());
+  std::fill(tokens.second.begin() + static_cast<ptrdiff_t>(second_begin), tokens.second.end(), uint8_t{1});
   return tokens;
 }
 
@@ -187,19 +177,6 @@ std::optional<int32_t> Tokenizer::MaskId() const {
 }
 
 std::optional<int32_t> Tokenizer::PadId() const { return PaddingId(model_); }
-
-bool Tokenizer::ContinuesWord(const std::string& text, const Tokens& tokens, size_t token) const {
-  const fovea_text_info info = InfoOf(model_);
-  const int32_t id = tokens.ids[token];
-  const uint32_t begin = tokens.begin[token];
-  if (id == info.unknown_id) return false;
-  if (info.kind == FOVEA_TEXT_WORD_PIECE) {
-    const std::string piece = Piece(id);
-    return piece.size() > 2 && piece.rfind("##", 0) == 0;
-  }
-  const auto space = [&](size_t at) { return at < text.size() && strchr(" \t\n\r", text[at]) != nullptr; };
-  return begin > 0 && !space(begin - 1) && !space(begin);
-}
 
 std::optional<int32_t> PaddingId(const Model& model) {
   const int32_t own = model.Info().has_text == 0 ? -1 : InfoOf(model).pad_id;

@@ -17,7 +17,7 @@ struct Tokens {
   std::vector<int32_t> types;
   std::vector<uint8_t> special;      // 1: a special token, added by the tokenizer
   std::vector<uint32_t> begin, end;  // byte range in the text
-  std::vector<uint8_t> second;       // text pairs: 1 if begin and end refer to the second text
+  std::vector<uint8_t> second;       // text pairs: 1 from the second text's first token on
   uint64_t dropped = 0;              // tokens beyond the limit, of the text or of both texts of a pair
   uint64_t spelled = 0;              // special tokens that the text spells, except masks
 
@@ -59,9 +59,6 @@ class Tokenizer {
   // The mask token.
   std::optional<int32_t> MaskId() const;
   std::optional<int32_t> PadId() const;
-  // Whether a token continues the word of the token before: with WordPiece by its "##", else if no space is between
-  // them; never for unknown tokens.
-  bool ContinuesWord(const std::string& text, const Tokens& tokens, size_t token) const;
 
  private:
   Tokens EncodeWith(const std::string& text, uint32_t flags, uint32_t max_length) const;

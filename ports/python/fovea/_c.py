@@ -53,11 +53,17 @@ FOVEA_RESULT_EMBEDDING = 1
 FOVEA_RESULT_CLASSES = 2
 FOVEA_RESULT_TAGS = 3
 FOVEA_RESULT_WORDS = 4
+FOVEA_RESULT_ANSWERS = 5
+FOVEA_RESULT_WORD_WEIGHTS = 6
 FOVEA_POOLING_NONE = 0
 FOVEA_POOLING_MEAN = 1
+FOVEA_POOLING_MAX = 2
+FOVEA_POOLING_SUM = 3
 FOVEA_ACTIVATION_NONE = 0
 FOVEA_ACTIVATION_SOFTMAX = 1
 FOVEA_ACTIVATION_SIGMOID = 2
+FOVEA_ACTIVATION_LOG1P = 3
+FOVEA_ACTIVATION_LOG1P_TWICE = 4
 FOVEA_MEASURE_COSINE = 0
 FOVEA_MEASURE_DOT = 1
 FOVEA_MEASURE_EUCLIDEAN = 2
@@ -334,6 +340,14 @@ class fovea_span(Structure):
     _fields_ = [("begin", c_uint32), ("end", c_uint32), ("label", c_uint32), ("score", c_float), ("name", c_char_p)]
 
 
+class fovea_answer_options(Structure):
+    _fields_ = [("struct_size", c_size_t), ("top", c_uint32), ("max_tokens", c_uint32), ("allow_none", c_uint32)]
+
+
+class fovea_answer(Structure):
+    _fields_ = [("score", c_double), ("begin", c_uint32), ("end", c_uint32)]
+
+
 class fovea_word(Structure):
     _fields_ = [("begin", c_uint32), ("end", c_uint32), ("weight", c_float)]
 
@@ -500,10 +514,16 @@ FUNCTIONS = {
     "fovea_result_get_count": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_result_read": (c_int32, [c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),
     "fovea_result_activate": (c_int32, [c_uint32, c_void_p, c_uint32]),
+    "fovea_result_pool": (c_int32, [c_uint32, c_uint32, c_void_p, c_uint64, c_uint32, c_void_p]),
     "fovea_result_rank": (c_uint32, [c_void_p, c_uint32, c_uint32, c_void_p]),
     "fovea_result_similarity": (c_double, [c_uint32, c_void_p, c_uint32, c_void_p, c_uint32, c_uint32]),
     "fovea_result_get_spans": (c_int32, [
         c_void_p, c_void_p, c_uint32, c_void_p, c_char_p, c_uint64, c_uint32, c_void_p, c_uint64, c_void_p, c_void_p,
+    ]),
+    "fovea_result_get_second": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
+    "fovea_result_get_window": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint64, c_void_p, c_void_p]),
+    "fovea_result_get_answers": (c_int32, [
+        c_void_p, c_void_p, c_uint32, c_void_p, c_char_p, c_uint64, c_void_p, c_void_p, c_uint64, c_void_p, c_void_p,
     ]),
     "fovea_result_get_explaining_tap": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_void_p]),
     "fovea_result_read_weights": (c_int32, [c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),

@@ -137,6 +137,9 @@ extern "C" {
         capacity: u64, error: *mut fovea_error,
     ) -> fovea_status;
     pub fn fovea_result_activate(activation: u32, scores: *mut f32, count: u32) -> fovea_status;
+    pub fn fovea_result_pool(
+        pooling: u32, activation: u32, rows: *const f32, count: u64, width: u32, out: *mut f32,
+    ) -> fovea_status;
     pub fn fovea_result_rank(scores: *const f32, count: u32, top: u32, indices: *mut u32) -> u32;
     pub fn fovea_result_similarity(
         measure: u32, a: *const f32, a_rows: u32, b: *const f32, b_rows: u32, width: u32,
@@ -145,6 +148,18 @@ extern "C" {
         model: *const fovea_model, scores: *const f32, labels: u32, tokens: *const fovea_text_tokens,
         text: *const c_char, size: u64, aggregation: u32, spans: *mut fovea_span, capacity: u64, count: *mut u64,
         error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_second(
+        pair: *const fovea_text_tokens, first: *mut u64, count: *mut u64, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_window(
+        pair: *const fovea_text_tokens, max_length: u32, stride: u32, window: u64, out: *mut fovea_text_tokens,
+        error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_result_get_answers(
+        model: *const fovea_model, windows: *const fovea_text_tokens, window_count: u32, scores: *const f32,
+        context: *const c_char, size: u64, options: *const fovea_answer_options, answers: *mut fovea_answer,
+        capacity: u64, count: *mut u64, error: *mut fovea_error,
     ) -> fovea_status;
     pub fn fovea_result_get_explaining_tap(
         model: *const fovea_model, program: u32, space: u32, tap: *mut fovea_tap, error: *mut fovea_error,

@@ -250,6 +250,16 @@ zeroed!(fovea_span);
 
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct fovea_answer_options { pub struct_size: usize, pub top: u32, pub max_tokens: u32, pub allow_none: u32 }
+sized!(fovea_answer_options);
+
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct fovea_answer { pub score: f64, pub begin: u32, pub end: u32 }
+zeroed!(fovea_answer);
+
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct fovea_word { pub begin: u32, pub end: u32, pub weight: f32 }
 zeroed!(fovea_word);
 
