@@ -8,6 +8,7 @@
 
 from ._library import Error, Threads
 from ._notices import DefaultWarning, OptionError, TruncationWarning
+from .answers import Answer, Weight
 from .batch import Ragged, Result
 from .explain import Explanation, Sentence, Word
 from .generate import Generated, Generation, Generator, Sampling
@@ -19,7 +20,7 @@ from .text import CutWarning, Encoding, Tokenizer
 from . import _c as status
 
 __version__ = VERSION
-__all__ = ["AttentionMap", "Class", "CutWarning", "DefaultWarning", "Encoding", "Error", "Explanation", "Generated",
-           "Generation", "Generator", "Hit", "Model", "OptionError", "Program", "Ragged", "Result", "SIMD_TARGET",
-           "Sampling", "Sentence", "Session", "Space", "Step", "Tap", "Tensor", "Threads", "Tokenizer",
-           "TruncationWarning", "VERSION", "Value", "Word", "run_texts", "status"]
+__all__ = ["Answer", "AttentionMap", "Class", "CutWarning", "DefaultWarning", "Encoding", "Error", "Explanation",
+           "Generated", "Generation", "Generator", "Hit", "Model", "OptionError", "Program", "Ragged", "Result",
+           "SIMD_TARGET", "Sampling", "Sentence", "Session", "Space", "Step", "Tap", "Tensor", "Threads", "Tokenizer",
+           "TruncationWarning", "VERSION", "Value", "Weight", "Word", "run_texts", "status"]

@@ -67,7 +67,7 @@ def sentence_space(model: Model, space: str) -> Optional[str]:
     return parent if nested else None
 
 
-def _filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
+def filled_up(encoding: Encoding, length: int, pad: int) -> Encoding:
     """Pads tokens, if all texts have one length."""
     missing = length - len(encoding)
     if missing == 0:
@@ -116,7 +116,7 @@ class Encoder:
                                                     literal=self._literal, which=which)
         encoding = self._tokenizer.encoded(first, second, max_length=self._limit, literal=self._literal, which=which)
         if not self._space.is_input and self._space.max_segment_rows is not None:
-            return _filled_up(encoding, self._space.max_segment_rows, self._tokenizer.pad_id)
+            return filled_up(encoding, self._space.max_segment_rows, self._tokenizer.pad_id)
         return encoding
 
 

@@ -14,6 +14,7 @@ from ._notices import named
 
 if TYPE_CHECKING:  # these modules import this one
     from ._texts import Progress, Texts
+    from .answers import Answer, Weight
     from .batch import Result
     from .explain import Explanation
     from .generate import Generation, Sampling
@@ -407,6 +408,36 @@ class Model(Handle):
         return embed_iter(self, texts, normalise=normalise, prompt=prompt, output=output, program=program,
                           max_length=max_length, literal=literal, batch_size=batch_size, progress=progress,
                           workers=workers)
+
+    @named
+    def word_weights(self, texts: "Texts", *, top: Optional[int] = None, prompt: Optional[str] = None,
+                     program: Optional[str] = None, max_length: Optional[int] = None, literal: bool = False,
+                     batch_size: int = BATCH_SIZE, progress: "Progress" = None,
+                     workers: Union[int, Threads] = 1) -> "List[List[Weight]]":
+        """For each text the weights of tokens of the vocabulary that are not 0, the largest first (SPLADE).
+
+        `top`: at most this many. `embed` gives them as rows of the vocabulary's size if the model was published for
+        them; any other masked language model is read as SPLADE reads one. Other parameters: as for `embed`.
+        """
+        from .answers import word_weights
+        return word_weights(self, texts, top, prompt, program, max_length, literal, batch_size, progress, workers)
+
+    @named
+    def answer(self, question: "Text", context: "Text", *, top: int = 1, max_tokens: int = 15,
+               allow_none: bool = False, program: Optional[str] = None, max_length: Optional[int] = None,
+               stride: Optional[int] = None, literal: bool = False, batch_size: int = BATCH_SIZE,
+               workers: Union[int, Threads] = 1) -> "List[Answer]":
+        """The best answers to a question in a context of any length, the best first, as transformers' pipeline finds
+        them. May be empty, if the context has no token that could be an answer.
+
+        `top`: at most this many. `max_tokens`: of an answer. `allow_none`: "no answer", an empty text, is one of them.
+        `max_length`: tokens of question and context that are read at once; default: 384, or the model's limit if that
+        is less. A longer context is read in parts, which share `stride` tokens; default: 128, or half of `max_length`.
+        `literal`: as for `classify`.
+        """
+        from .answers import answer
+        return answer(self, question, context, top, max_tokens, allow_none, program, max_length, stride, literal,
+                      batch_size, workers)
 
     @named
     def similarity(self, a: "Union[Texts, np.ndarray]", b: "Union[None, Texts, np.ndarray]" = None, *,

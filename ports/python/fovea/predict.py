@@ -54,7 +54,7 @@ def run_texts(model: Model, texts: Texts, program: Optional[str] = None, *, max_
     return result
 
 
-class _Runs:
+class Runs:
     """Runs a program over one batch after the other, in the memory of the largest so far."""
 
     def __init__(self, model: Model, program: Program, workers: Union[int, Threads]):
@@ -83,15 +83,15 @@ class _Runs:
             self._session = None
 
 
-def _each_window(model: Model, texts: Texts, name: str, read: Callable[[Session], Any], program: Optional[str],
-                 max_length: Optional[int], wrapped: bool, literal: bool, prompt: str, batch_size: int,
-                 progress: Progress, workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
+def each_window(model: Model, texts: Texts, name: str, read: Callable[[Session], Any], program: Optional[str],
+                max_length: Optional[int], wrapped: bool, literal: bool, prompt: str, batch_size: int,
+                progress: Progress, workers: Union[int, Threads]) -> Iterator[Tuple[Window, List[Any]]]:
     """For each window of the texts what `read` returns for each text."""
     about = model.program(program)
     items, total = items_of(texts)
     size, report = checked_batch_size(batch_size), Reporter(progress, name, total)
     encode = Encoder(model, about, max_length, wrapped, prompt, literal)
-    with contextlib.closing(_Runs(model, about, workers)) as runs:
+    with contextlib.closing(Runs(model, about, workers)) as runs:
         for window in windows(items, encode, size):
             warned(window.encodings, window.first)
             results: List[Any] = [None] * len(window.encodings)
@@ -140,8 +140,8 @@ def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[s
     def read(session: Session) -> List[List[Class]]:
         return classes_in(model, info, session, top)
 
-    for _, rows in _each_window(model, texts, "classify", read, program, max_length, wrapped, literal, "", batch_size,
-                                progress, workers):
+    for _, rows in each_window(model, texts, "classify", read, program, max_length, wrapped, literal, "", batch_size,
+                               progress, workers):
         found += rows
     if not found:
         raise Error("a text or a list of texts is needed; the list is empty")
@@ -150,7 +150,7 @@ def classify(model: Model, texts: Texts, top: Optional[int], program: Optional[s
 
 # ---- Embeddings ----
 
-def _prompt_of(model: Model, name: Optional[str]) -> str:
+def prompt_of(model: Model, name: Optional[str]) -> str:
     """The prompt of this name, or the model's default prompt, which is announced once."""
     if name == "":
         return ""
@@ -191,6 +191,11 @@ def _embedding_of(model: Model, program: Program, output: Optional[str]) -> Any:
                     "chooses one of its outputs, and fovea convert --task embedding, for encoders --task encoder, "
                     "converts it to a model of its hidden states", _c.FOVEA_E_NAME)
     info = result_info(model, program)
+    if info.kind == _c.FOVEA_RESULT_WORD_WEIGHTS:
+        return info  # a weight for each token of the vocabulary
+    if info.kind == _c.FOVEA_RESULT_ANSWERS:
+        raise Error(f"{model.name}: it answers questions, and has no embeddings: model.answer(question, context)",
+                    _c.FOVEA_E_NAME)
     if info.kind != _c.FOVEA_RESULT_EMBEDDING:
         others = [name for name in ("sentence_embedding", "pooler_output", "last_hidden_state")
                   if name in program.outputs]
@@ -211,15 +216,15 @@ def embed_windows(model: Model, texts: Texts, normalise: bool, prompt: Optional[
                   progress: Progress, workers: Union[int, Threads]) -> Iterator[np.ndarray]:
     """[texts of a window, width] for each window."""
     about = model.program(program)
-    before = _prompt_of(model, prompt)
+    before = prompt_of(model, prompt)
     info = _embedding_of(model, about, output)
     info.normalize = int(normalise)
 
     def read(session: Session) -> np.ndarray:
         return read_results(session, info)
 
-    for _, rows in _each_window(model, texts, "embed", read, program, max_length, False, literal, before, batch_size,
-                                progress, workers):
+    for _, rows in each_window(model, texts, "embed", read, program, max_length, False, literal, before, batch_size,
+                               progress, workers):
         yield np.stack(rows)
 
 

@@ -2,7 +2,7 @@
 
 import ctypes
 import dataclasses
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Encoding:
     sentence_ranges: Optional[np.ndarray] = None  #: For a document: [sentences, 2] begin and end of their bytes.
     text: Text = ""  #: What was encoded; of a pair the first text.
     second: Optional[Text] = None
+    text_tokens: Tuple[int, int] = (0, 0)  #: Tokens of both texts before truncation, without special ones.
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -48,13 +49,10 @@ class Encoding:
     def parts(self) -> np.ndarray:
         """[tokens] The text of each token: 0 the first, 1 the second, -1 none (special tokens)."""
         parts = np.where(self.special, -1, 0)
-        own = np.flatnonzero(~self.special)
-        if self.second is not None and len(own):
-            gaps = np.flatnonzero(np.diff(own) > 1)
-            if len(gaps):
-                parts[own[gaps[0] + 1:]] = 1
-            elif not self.text:
-                parts[own] = 1
+        if self.second is not None:
+            first, count = ctypes.c_uint64(), ctypes.c_uint64()
+            call("fovea_result_get_second", ctypes.byref(tokens_of(self)), ctypes.byref(first), ctypes.byref(count))
+            parts[first.value:first.value + count.value] = 1
         return parts
 
     @property
@@ -64,7 +62,7 @@ class Encoding:
         spans, parts = self.ranges.astype(np.int64), self.parts
         for part, text in enumerate((self.text, self.second)):
             if isinstance(text, str) and not text.isascii():
-                raw = np.frombuffer(_bytes(text), np.uint8)
+                raw = np.frombuffer(bytes_of(text), np.uint8)
                 inside = (raw & 0xc0) == 0x80  # a token of bytes may be a part of a character: its span has all of it
                 before = np.concatenate([[0], np.cumsum(~inside)])
                 own = spans[parts == part]
@@ -73,11 +71,22 @@ class Encoding:
         return spans
 
 
+def tokens_of(encoding: Encoding) -> Any:
+    """The fovea_text_tokens of an encoding, which has to outlive it."""
+    tokens = sized(_c.fovea_text_tokens, capacity=len(encoding), count=len(encoding))
+    tokens.text_tokens[:] = encoding.text_tokens
+    tokens.held = arrays = [np.ascontiguousarray(array, kind) for array, kind in (
+        (encoding.ids, np.int32), (encoding.types, np.int32), (encoding.special, np.uint8),
+        (encoding.ranges, np.uint32))]
+    tokens.ids, tokens.types, tokens.special, tokens.ranges = (array.ctypes.data for array in arrays)
+    return tokens
+
+
 def _shown(text: Text) -> str:
     return repr(text) if len(text) <= 40 else repr(text[:37])[:-1] + "..." + repr(text)[-1]
 
 
-def _bytes(text: Any, which: str = "") -> bytes:
+def bytes_of(text: Any, which: str = "") -> bytes:
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")  # the library refuses invalid UTF-8, with its position
     if isinstance(text, bytes):
@@ -126,7 +135,8 @@ class Tokenizer:
                 capacity = tokens.count
         ids, types, special, ranges = (array[:tokens.count].copy() for array in arrays)
         dropped = sum(tokens.text_tokens) - int(np.count_nonzero(~special))
-        return Encoding(ids, types, special, ranges, max(0, dropped), sentences)
+        return Encoding(ids, types, special, ranges, max(0, dropped), sentences,
+                        text_tokens=(tokens.text_tokens[0], tokens.text_tokens[1]))
 
     @named
     def encode(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
@@ -140,7 +150,7 @@ class Tokenizer:
     def encoded(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
                 whole: bool = False, literal: bool = False, which: str = "text") -> Encoding:
         """The same without a warning. `which`: the name of the text in errors."""
-        first, other = _bytes(text, which), None if second is None else _bytes(second, which)
+        first, other = bytes_of(text, which), None if second is None else bytes_of(second, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=(_c.FOVEA_TEXT_PLAIN if plain else 0) | (_c.FOVEA_TEXT_UNLIMITED if whole else 0) |
                         (_c.FOVEA_TEXT_LITERAL if literal else 0))
@@ -161,7 +171,7 @@ class Tokenizer:
 
     def encoded_document(self, text: Text, *, max_length: int = 0, wrapped: bool = False, literal: bool = False,
                          which: str = "document") -> Encoding:
-        document = _bytes(text, which)
+        document = bytes_of(text, which)
         options = sized(_c.fovea_text_encode_options, max_length=_count(max_length),
                         flags=(_c.FOVEA_TEXT_WRAPPED if wrapped else 0) |
                         (_c.FOVEA_TEXT_LITERAL if literal else 0))
@@ -200,7 +210,7 @@ class Tokenizer:
 
     def find(self, piece: str) -> int:
         """The id of a piece."""
-        raw, id = _bytes(piece), ctypes.c_int32()
+        raw, id = bytes_of(piece), ctypes.c_int32()
         call("fovea_text_find_token", self._model.address, raw, len(raw), ctypes.byref(id), doing=f"'{piece}'")
         return id.value
 
