@@ -131,7 +131,7 @@ typedef struct fovea_tensor_info {
   uint32_t rows;      /* Rows of the matrix. */
   uint32_t width;     /* Elements of a row. */
   uint64_t bytes;     /* Rows and scales. */
-  const void* data;   /* In the blob. */
+  const void* data;   /* In the blob. NULL: only its packed sections have this tensor. */
   const void* scales; /* In the blob, or NULL. i8: f32 [rows]; i4: bf16 [rows, width / 32]. */
 } fovea_tensor_info;
 #define FOVEA_TENSOR_INFO_INIT FOVEA_INIT(fovea_tensor_info)
@@ -230,11 +230,15 @@ FOVEA_API fovea_status fovea_program_get_step_tensor(const fovea_model* model, u
                                                      uint32_t index, uint32_t* tensor);
 
 /* ---- Packed weights: model weights in the order that a backend wants. If a blob has a packed section that fits, it is
- * read in place; else the model's memory holds the packed weights, made with the model. Any thread. ---- */
+ * read in place; else the model's memory holds the packed weights, made with the model. A blob may leave out the rows
+ * of weights that its packed sections hold: elsewhere it is refused with FOVEA_E_PACKED (expected: the layout that this
+ * machine reads; found: the blob's first). Any thread. ---- */
 
 /* Returns the name of a kind of machine that weights can be packed for on any machine ("aarch64-dotprod", ...); NULL
  * from their number on. A library without XNNPACK has none. */
 FOVEA_API const char* fovea_pack_get_target(uint32_t index);
+/* Returns the layout of a target (fovea_section_info); 0 from their number on. */
+FOVEA_API uint64_t fovea_pack_get_layout(uint32_t index);
 
 /* Returns in *bytes the size of the packed section for a target, or (NULL) for this model on this machine, and in
  * *layout the number for its SectionRecord: machines of equal layout may share the section, regardless of the library
@@ -249,9 +253,16 @@ FOVEA_API fovea_status fovea_model_packed_size(const fovea_model* model, const c
  * packs nothing for itself. Statuses: as fovea_model_packed_size, and
  *   FOVEA_E_TOO_SMALL    `size` is less than `expected`, the exact bytes
  *   FOVEA_E_MISALIGNED   `out`
+ *   FOVEA_E_PACKED       the blob has weights only as packed for other targets
  *   a detail of class FOVEA_E_BLOB   XNNPACK refuses the weights */
 FOVEA_API fovea_status fovea_model_pack(const fovea_model* model, const char* target, void* out, uint64_t size,
                                         fovea_error* error);
+
+/* Returns in *replaces 1 if that section holds all that a model reads of a tensor, so that a blob for these targets
+ * alone may leave its rows and scales out: it is the weight of linear layers and nothing else (not also a table of
+ * embeddings). Statuses: as fovea_model_packed_size, and FOVEA_E_INDEX. */
+FOVEA_API fovea_status fovea_pack_replaces(const fovea_model* model, const char* target, uint32_t tensor,
+                                           uint32_t* replaces);
 
 #ifdef __cplusplus
 }

@@ -72,6 +72,7 @@ typedef enum fovea_status {
   FOVEA_E_OP = FOVEA_E_UNSUPPORTED | (2 << 8),          /* Unknown operation or attribute. */
   FOVEA_E_BUILD = FOVEA_E_UNSUPPORTED | (3 << 8),       /* The library was built without what this asks for. */
   FOVEA_E_TOO_COMPLEX = FOVEA_E_UNSUPPORTED | (4 << 8), /* Beyond a stated limit of the format. */
+  FOVEA_E_PACKED = FOVEA_E_UNSUPPORTED | (5 << 8),      /* The blob's weights are packed for another machine only. */
 
   /* Details of FOVEA_E_MEMORY. */
   FOVEA_E_TOO_SMALL = FOVEA_E_MEMORY | (1 << 8), /* `expected` bytes are needed, `found` were given. */

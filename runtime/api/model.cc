@@ -17,6 +17,15 @@ Status ChooseBackend(uint32_t wanted, Reporter& reporter, const GemmBackend** ba
   return kOk;
 }
 
+// A blob of packed weights alone needs a machine and a backend that read them.
+Status CheckPacked(const Model& model, Reporter& reporter) {
+  if (!model.lacks_weights) return kOk;
+  uint64_t found = 0;
+  for (uint32_t i = 0; i < model.blob.sections.count && found == 0; ++i) found = model.blob.sections[i].layout;
+  return reporter.Fail(FOVEA_E_PACKED, "the blob's weights are only packed, for another kind of machine or backend",
+                       model.backend->packed_layout(), found);
+}
+
 // Shared by size and init, so that both compute the same.
 Status Place(const void* bytes, uint64_t size, const fovea_model_options* given, Arena& arena, Reporter& reporter,
              fovea_model** handle) {
@@ -31,6 +40,7 @@ Status Place(const void* bytes, uint64_t size, const fovea_model_options* given,
   *handle = arena.Take<fovea_model>(1);
   fovea_model& placed = *handle == nullptr ? counted : **handle;
   FOVEA_TRY(PlaceModel(blob, *backend, arena, reporter, &placed.model));
+  FOVEA_TRY(CheckPacked(placed.model, reporter));
   return PlacePlans(placed.model, arena, reporter, &placed.plans);
 }
 

@@ -22,6 +22,9 @@ struct Packer {
       return kOk;
     }
     const uint64_t step = RoundUp(XnnpackGemm()->packed_bytes(linear.weights.shape), kAlignment);
+    if (linear.weights.rows == nullptr) {
+      return reporter.Fail(FOVEA_E_PACKED, "the blob's weights are only packed: pack the blob that has them all");
+    }
     for (uint32_t i = 0; i < linear.count; ++i) {
       FOVEA_TRY(XnnpackPackFor(*target, linear.WeightsAt(i), out + i * step, reporter));
     }
@@ -77,6 +80,26 @@ Status Pack(const fovea_model* model, const char* target, void* out, uint64_t si
   return WriteSection(model->model, packer, static_cast<uint8_t*>(out), reporter);
 }
 
+// Whether all that the model reads of a tensor is packed: it is nothing but the weight of layers that are packed.
+bool Replaces(const Model& model, const Packer& packer, uint32_t tensor) {
+  bool packed = false;
+  const Blob& blob = model.blob;
+  for (uint32_t i = 0; i < blob.operations.count; ++i) {
+    const OperationRecord& record = blob.operations[i];
+    const uint32_t* tensors = blob.operands.data + record.first_operand + record.input_count;
+    const Op& op = *model.ops[i];
+    for (uint32_t t = 0; t < record.tensor_count; ++t) {
+      if (tensors[t] != tensor) continue;
+      if (t != 0 || op.layer_count == 0) return false;
+      for (uint32_t layer = 0; layer < op.layer_count; ++layer) {
+        if (packer.Bytes(*op.layers[layer].linear) == 0) return false;
+      }
+      packed = true;
+    }
+  }
+  return packed;
+}
+
 }  // namespace
 }  // namespace fovea
 
@@ -85,6 +108,23 @@ using namespace fovea;  // NOLINT: this file is the border
 extern "C" {
 
 const char* fovea_pack_get_target(uint32_t index) { return XnnpackTargetName(index); }
+
+uint64_t fovea_pack_get_layout(uint32_t index) {
+  const char* name = XnnpackTargetName(index);
+  return name == nullptr ? 0 : XnnpackTargetLayout(*XnnpackTarget(name));
+}
+
+fovea_status fovea_pack_replaces(const fovea_model* model, const char* target, uint32_t tensor, uint32_t* replaces) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (replaces == nullptr) return FOVEA_E_NULL;
+  if (tensor >= model->model.blob.tensors.count) return FOVEA_E_INDEX;
+  Reporter reporter(nullptr);
+  Packer packer;
+  const Status found = FindPacker(target, reporter, &packer);
+  if (!found.ok()) return found.code;
+  *replaces = Replaces(model->model, packer, tensor) ? 1 : 0;
+  return FOVEA_OK;
+}
 
 fovea_status fovea_model_packed_size(const fovea_model* model, const char* target, uint64_t* bytes, uint64_t* layout) {
   if (!IsLive(model)) return FOVEA_E_HANDLE;

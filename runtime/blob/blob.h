@@ -44,10 +44,16 @@ struct Blob {
   bool HasString(uint32_t offset) const { return offset < strings.size; }
   ByteRange Section(uint32_t i) const { return {bytes.data + sections[i].offset, sections[i].size}; }
 
-  const void* TensorRows(uint32_t tensor) const { return weights.data + tensors[tensor].data; }
+  // Whether only packed sections hold a tensor.
+  bool IsAbsent(uint32_t tensor) const { return tensors[tensor].data == kBlobAbsent; }
+  // Null if it is absent.
+  const void* TensorRows(uint32_t tensor) const {
+    return IsAbsent(tensor) ? nullptr : weights.data + tensors[tensor].data;
+  }
+  // Also null if the type has none.
   const void* TensorScales(uint32_t tensor) const {
     const TensorRecord& t = tensors[tensor];
-    return ScaleBytes(DType(t.type), 1, 1) == 0 ? nullptr : weights.data + t.scales;
+    return IsAbsent(tensor) || ScaleBytes(DType(t.type), 1, 1) == 0 ? nullptr : weights.data + t.scales;
   }
 };
 

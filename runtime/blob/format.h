@@ -81,10 +81,13 @@ struct TensorRecord {
   uint32_t type;  // DType
   uint32_t rows;  // vectors have one row
   uint32_t width;
-  uint64_t data;    // offset in the weights section, multiple of 64; RowBytes(type, width) * rows bytes
-  uint64_t scales;  // offset in the weights section, multiple of 64; ScaleBytes bytes; 0 if the type has none
+  // Offset in the weights section, multiple of 64; RowBytes(type, width) * rows bytes. kBlobAbsent: only packed
+  // sections hold this weight of linear layers.
+  uint64_t data;
+  uint64_t scales;  // offset in the weights section, multiple of 64; ScaleBytes bytes; 0 if it has none
 };
 static_assert(sizeof(TensorRecord) == 32, "");
+inline constexpr uint64_t kBlobAbsent = ~uint64_t{0};
 
 // Programs partition the values and operations in order: each begins where the previous one ends.
 struct ProgramRecord {

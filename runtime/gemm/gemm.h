@@ -31,7 +31,7 @@ struct GemmShape {
 // normal and positive.
 struct GemmWeights {
   GemmShape shape;
-  const void* rows;
+  const void* rows;    // null: only packed weights are left of them
   const void* scales;  // null unless the type has scales
   const float* bias;   // [n], or null
 };

@@ -117,6 +117,7 @@ Status CheckTensors(const Blob& blob, Reporter& reporter) {
     }
     const CheckedSize rows = CheckedSize(t.rows) * CheckedSize(RowBytes(type, t.width));
     const CheckedSize scales = CheckedSize(ScaleBytes(type, t.rows, t.width));
+    if (rows.ok() && blob.IsAbsent(i)) continue;
     if (t.data % kBlobAlignment != 0 || !rows.ok() || !InBounds(t.data, rows.value(), blob.weights.size)) {
       return reporter.Fail(FOVEA_E_RECORD, "a tensor is misaligned or outside the weights section", blob.weights.size,
                            rows.value(), t.data);

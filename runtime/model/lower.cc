@@ -56,6 +56,23 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& d
   return kOk;
 }
 
+bool HasAbsent(const OpView& view) {
+  for (uint32_t i = 0; i < view.record->tensor_count; ++i) {
+    if (view.Has(TensorNumber(i)) && view.blob->IsAbsent(view.TensorIndex(i))) return true;
+  }
+  return false;
+}
+
+// A tensor that only packed sections hold can be the weight of linear layers, tensor 0, and nothing else.
+Status CheckAbsent(const OpView& view, const Op& op, Reporter& reporter) {
+  for (uint32_t i = op.layer_count > 0 ? 1 : 0; i < view.record->tensor_count; ++i) {
+    if (view.Has(TensorNumber(i)) && view.blob->IsAbsent(view.TensorIndex(i))) {
+      return reporter.Fail(FOVEA_E_RECORD, "an operation reads the rows of a tensor that is only packed", i);
+    }
+  }
+  return kOk;
+}
+
 // Whether the record gives the output the width and the type that the operation makes.
 Status CheckOutput(const OpView& view, const OpValue& made, Reporter& reporter) {
   const ValueRecord& value = view.Output();
@@ -112,9 +129,11 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   FOVEA_TRY(CheckAttributeRange(blob_, record, reporter));
   FOVEA_TRY(CheckAttributes(blob_, record, *def, reporter));
   FOVEA_TRY(CheckOrder(blob_, program_, *def, inputs_, i, reporter));
-  const OpView view = View(i);
+  OpView view = View(i);
+  view.shapes_only = HasAbsent(view);
   FOVEA_TRY(CheckSelected(view, *def, reporter));
   FOVEA_TRY(LowerRecord(view, *def, arena, room, reporter, op));
+  FOVEA_TRY(CheckAbsent(view, **op, reporter));
   return CheckOutput(view, (*op)->output, reporter);
 }
 

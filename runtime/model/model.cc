@@ -35,8 +35,10 @@ class LayerScan {
         return reporter.Fail(FOVEA_E_TOO_COMPLEX, "too many linear layers", kMaxLinears, uint64_t{kMaxLinears} + 1);
       }
       if (table_.count() == known) continue;
-      const GemmShape shape = WeightsOf(view, op.layers[i]).shape;
+      const GemmWeights weights = WeightsOf(view, op.layers[i]);
+      const GemmShape& shape = weights.shape;
       const uint64_t bytes = Linear::PackedBytes(Choose(shape, preferred_), shape, op.layers[i].count);
+      if (weights.rows == nullptr) (bytes != 0 ? only_packed_ : in_place_) = true;
       packed_bytes_ += bytes;
       aligned_bytes_ += CheckedSize(RoundUp(bytes, kAlignment));
       KeepFitting(known, bytes);
@@ -47,6 +49,8 @@ class LayerScan {
   uint32_t count() const { return table_.count(); }
   uint64_t packed_bytes() const { return packed_bytes_; }
   CheckedSize aligned_bytes() const { return aligned_bytes_; }
+  // Some weights are neither in the blob's rows nor packed for this backend on this machine.
+  bool lacks_weights() const { return in_place_ || (only_packed_ && packed_section() == nullptr); }
   // The first packed section that fits this machine's layout for `preferred` and whose table is right; else null.
   const uint8_t* packed_section() const {
     for (uint32_t i = 0; i < blob_.sections.count; ++i) {
@@ -76,6 +80,7 @@ class LayerScan {
   LayerTable table_;
   uint64_t fitting_ = 0;  // one bit per section
   static_assert(kMaxSections <= 64, "");
+  bool only_packed_ = false, in_place_ = false;  // layers without rows that the backend wants packed, or in place
   uint64_t packed_bytes_ = 0;
   CheckedSize aligned_bytes_;
 };
@@ -132,6 +137,7 @@ void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
   model->linears = arena.Take<Linear>(scan.count());
   model->gemm_ops = arena.Take<GemmOp>(scan.count());
   model->packed_section = scan.packed_section();
+  model->lacks_weights = scan.lacks_weights();
   uint8_t* own = nullptr;
   if (model->packed_section == nullptr) {
     model->packed_bytes = scan.packed_bytes();
@@ -259,6 +265,7 @@ Status PackModel(Model& model, Reporter& reporter) {
     if (model.packed_section == nullptr) memset(packed, 0, static_cast<size_t>(linear.packed_bytes()));
     for (uint32_t k = 0; k < linear.count; ++k) {
       const GemmWeights weights = linear.WeightsAt(k);
+      if (weights.rows == nullptr) continue;  // nothing to compare with: only the sizes were checked
       FOVEA_TRY(model.packed_section != nullptr
                     ? linear.backend->check_layout(weights, reporter)
                     : linear.backend->pack(weights, const_cast<void*>(linear.PackedAt(k)), reporter));

@@ -33,6 +33,7 @@ struct Model {
   uint32_t* max_segment_rows;     // [spaces], limit of position tables; 0xffffffff: none
   uint64_t packed_bytes;          // in memory that the model owns
   const uint8_t* packed_section;  // in the blob, if one fits this machine; else null
+  bool lacks_weights;             // the blob has some weights only as packed for other machines or another backend
   Tokenizer tokenizer;
   bool has_text;
 
@@ -48,7 +49,8 @@ Status CheckRecords(const Blob& blob, Reporter& reporter);
 void FindSelections(const Blob& blob, uint64_t* selections);
 
 // Checks a blob and places its model in `arena`, in one pass over the operations. With a counting arena, or one that
-// runs out, only the size is meaningful afterwards. Linear layers that `backend` does not support use HighwayGemm().
+// runs out, only the size and `lacks_weights` are meaningful afterwards. Linear layers that `backend` does not support
+// use HighwayGemm().
 Status PlaceModel(const Blob& blob, const GemmBackend& backend, Arena& arena, Reporter& reporter, Model* model);
 // Packs the weights of a placed model, or checks the layout of the weights that the blob has packed.
 Status PackModel(Model& model, Reporter& reporter);

@@ -48,9 +48,11 @@ namespace {
 // These weights from row `begin` on.
 GemmWeights After(const GemmWeights& weights, uint64_t begin) {
   const GemmShape& shape = weights.shape;
-  const auto at = [](const void* from, uint64_t bytes) { return static_cast<const uint8_t*>(from) + bytes; };
+  const auto at = [](const void* from, uint64_t bytes) {
+    return from == nullptr ? nullptr : static_cast<const uint8_t*>(from) + bytes;
+  };
   return {shape, at(weights.rows, begin * RowBytes(shape.type, shape.k)),
-          weights.scales == nullptr ? nullptr : at(weights.scales, ScaleBytes(shape.type, begin, shape.k)),
+          at(weights.scales, ScaleBytes(shape.type, begin, shape.k)),
           weights.bias == nullptr ? nullptr : weights.bias + begin};
 }
 

@@ -134,6 +134,80 @@ TEST(Packed, UsedInPlaceWhereItFits) {
   }
 }
 
+// A blob without the rows that its packed sections hold: the same bits where they fit, a refusal elsewhere.
+TEST(Packed, AloneInTheBlob) {
+  for (const DType type : {DType::kF32, DType::kI8, DType::kI4}) {
+    ModelBuilder b;
+    const TinyEncoder e = BuildTinyEncoder(b, type, 2, 64, 4, 128);
+    const TestModel plain(b.Blob());
+    const std::vector<tools::BlobPacked> packed = PackedOf(plain);
+    if (packed.empty()) GTEST_SKIP() << "this machine packs nothing";
+    const fovea_model_info info = Info(plain);
+    std::vector<bool> replaced;
+    for (uint32_t i = 0; i < info.tensor_count; ++i) {
+      uint32_t replaces = 2;
+      EXPECT_EQ(fovea_pack_replaces(plain.model, nullptr, i, &replaces), FOVEA_OK);
+      fovea_tensor_info tensor = Sized<fovea_tensor_info>();
+      EXPECT_EQ(fovea_model_get_tensor(plain.model, i, &tensor), FOVEA_OK);
+      EXPECT_EQ(replaces, i >= 2 && tensor.rows > 1 ? 1u : 0u) << i;  // not the embeddings and positions
+      replaced.push_back(replaces == 1);
+    }
+    b.content().packed = packed;
+    const AlignedBytes both = b.Blob();
+    const AlignedBytes alone(tools::ReplacePacked(both.data(), packed, replaced));
+    EXPECT_LT(alone.size() + 12 * RowBytes(type, 64) * 64, both.size());
+    const TestModel model(alone);
+    EXPECT_EQ(Info(model).uses_packed, 1u);
+    EXPECT_EQ(RunEncoder(model, e, 3), RunEncoder(plain, e, 3));
+    EXPECT_EQ(PackedOf(model)[0].bytes, packed[0].bytes);
+    fovea_error error = {};
+    EXPECT_EQ(fovea_blob_verify(alone.data(), alone.size(), &error), FOVEA_OK) << error.text;
+    for (uint32_t i = 0; i < info.tensor_count; ++i) {
+      fovea_tensor_info tensor = Sized<fovea_tensor_info>();
+      EXPECT_EQ(fovea_model_get_tensor(model.model, i, &tensor), FOVEA_OK);
+      EXPECT_EQ(tensor.data == nullptr, replaced[i]) << tensor.name;
+    }
+    // For another machine: nothing to pack from.
+    for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
+      const AlignedBytes out(packed[0].bytes.size());
+      uint64_t bytes = 0, layout = 0;
+      EXPECT_EQ(fovea_model_packed_size(model.model, fovea_pack_get_target(i), &bytes, &layout), FOVEA_OK);
+      EXPECT_EQ(layout, fovea_pack_get_layout(i));
+      if (bytes == 0) continue;
+      EXPECT_EQ(fovea_model_pack(model.model, fovea_pack_get_target(i), out.data(), out.size(), &error),
+                FOVEA_E_PACKED);
+    }
+    // Another backend, another machine, a table that is wrong.
+    const auto refused = [&](const AlignedBytes& blob, uint32_t backend, uint64_t expected, uint64_t found) {
+      fovea_model_options options = FOVEA_MODEL_OPTIONS_INIT;
+      options.backend = backend;
+      uint64_t needed = 0;
+      EXPECT_EQ(fovea_model_size(blob.data(), blob.size(), &options, &needed, &error), FOVEA_E_PACKED);
+      EXPECT_EQ(error.expected, expected);
+      EXPECT_EQ(error.found, found);
+      EXPECT_EQ(needed, 0u);
+    };
+    refused(alone, FOVEA_BACKEND_HIGHWAY, 1, packed[0].layout);
+    std::vector<tools::BlobPacked> foreign = packed;
+    foreign[0].layout ^= 4;
+    refused(AlignedBytes(tools::ReplacePacked(both.data(), foreign, replaced)), FOVEA_BACKEND_DEFAULT, packed[0].layout,
+            foreign[0].layout);
+    foreign = packed;
+    reinterpret_cast<PackedRecord*>(foreign[0].bytes.data())[3].size = 0;
+    refused(AlignedBytes(tools::ReplacePacked(both.data(), foreign, replaced)), FOVEA_BACKEND_DEFAULT, packed[0].layout,
+            packed[0].layout);
+    refused(AlignedBytes(tools::ReplacePacked(both.data(), {}, replaced)), FOVEA_BACKEND_DEFAULT, packed[0].layout, 0);
+    // A tensor with any other use cannot be absent.
+    for (uint32_t i = 0; i < info.tensor_count; ++i) {
+      if (replaced[i]) continue;
+      std::vector<bool> wrong = replaced;
+      wrong[i] = true;
+      const AlignedBytes blob(tools::ReplacePacked(both.data(), packed, wrong));
+      EXPECT_EQ(fovea_blob_verify(blob.data(), blob.size(), &error), FOVEA_E_RECORD) << i;
+    }
+  }
+}
+
 // BERT-base in int8: with packed weights in the blob the model's own memory stays small.
 TEST(Packed, LeavesLittleMemory) {
   const uint32_t width = FewerCases() ? 96 : 768;

@@ -78,7 +78,7 @@ class BlobUser {
     fovea_tensor_info tensor = Sized<fovea_tensor_info>();
     for (uint32_t i = 0; fovea_model_get_tensor(model, i, &tensor) == FOVEA_OK; ++i) {
       TouchString(tensor.name);
-      Touch(tensor.data, 1);
+      if (tensor.data != nullptr) Touch(tensor.data, 1);
     }
     const char *key, *value;
     for (uint32_t i = 0; fovea_model_get_metadata(model, i, &key, &value) == FOVEA_OK; ++i) {

@@ -105,6 +105,40 @@ TEST(Pack, WhatALinkLeadsToIsReplacedAsConvertDoes) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder + "/real"), {}), 3);
 }
 
+// --only: each packed weight once, refused by name where it does not fit.
+TEST(Pack, AloneInTheBlob) {
+  if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
+  const std::string plain = TinyBlob("sequence"), both = Temporary("both.fovea"), alone = Temporary("alone.fovea");
+  EXPECT_EQ(Fovea({"pack", plain, "-o", both}).status, 0);
+  EXPECT_EQ(Fovea({"pack", plain, "-o", alone, "--only"}).status, 0);
+  EXPECT_LT(tools::ReadFile(alone).size(), tools::ReadFile(both).size());
+  EXPECT_EQ(Fovea({"verify", alone}).status, 0);
+  EXPECT_TRUE(UsesPacked(alone));
+  const CommandResult run = Fovea({"run", alone, "--text", "a b", "--json"});
+  EXPECT_EQ(run.out, Fovea({"run", plain, "--text", "a b", "--json"}).out) << run.err;
+  uint32_t left_out = 0;
+  for (const json& tensor : FoveaJson({"inspect", alone, "--json"})["tensors"])
+    left_out += tensor["only_packed"] == true;
+  EXPECT_GT(left_out, 0u);
+  const CommandResult in_place = Fovea({"run", alone, "--text", "a b", "--backend", "highway"});
+  EXPECT_NE(in_place.status, 0);
+  EXPECT_NE(in_place.err.find("read weights as they are in the blob"), std::string::npos) << in_place.err;
+  // The rest cannot be packed for others.
+  const CommandResult again = Fovea({"pack", alone, "--target", "aarch64-dotprod"});
+  EXPECT_NE(again.status, 0);
+  EXPECT_NE(again.err.find("use the blob that it was packed from"), std::string::npos) << again.err;
+  // A phone's blob is valid here and refused by name, by any command that runs it.
+  const std::string phone = Temporary("phone.fovea");
+  const CommandResult converted = Fovea({"convert", InData("hf/bert"), "-o", phone, "--pack", "arm-neon", "--only"});
+  EXPECT_EQ(converted.status, 0) << converted.err;
+  EXPECT_EQ(Fovea({"verify", phone}).status, 0);
+  const CommandResult here = Fovea({"run", phone, "--text", "a b"});
+  EXPECT_NE(here.status, 0);
+  EXPECT_NE(here.err.find("packed with --only for arm-neon"), std::string::npos) << here.err;
+  const CommandResult alone_only = Fovea({"convert", InData("hf/bert"), "-o", phone, "--only"});
+  EXPECT_NE(alone_only.err.find("give --pack TARGET as well"), std::string::npos) << alone_only.err;
+}
+
 TEST(Pack, ForOtherMachines) {
   if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
   const std::string plain = TinyBlob("sequence"), blob = Temporary("phones.fovea"), untouched = tools::ReadFile(plain);

@@ -97,8 +97,10 @@ using TensorSource = std::function<void(size_t index, BlobTensor& tensor)>;
 // Returns for each of the content's tensors its index in the blob; equal tensors share one.
 std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& source, BlobOutput& output);
 
-// Returns the blob with its packed sections replaced. It has been opened, so its sections are in bounds.
-std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed);
+// Returns the blob with its packed sections replaced, and without the rows and scales of the tensors that are true in
+// `left_out` (empty: none). It has been opened, so its sections and tensors are in bounds.
+std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed,
+                                   const std::vector<bool>& left_out = {});
 
 }  // namespace fovea::tools
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "runtime/blob/checksum.h"
@@ -342,6 +343,47 @@ void WriteTensors(const BlobContent& content, const TensorSource& source, const 
   }
 }
 
+// A blob's tensors and weights without the rows and scales of some tensors.
+class KeptWeights {
+ public:
+  KeptWeights(const SectionRecord& tensors, const SectionRecord& weights, const uint8_t* blob,
+              const std::vector<bool>& left_out)
+      : tensors_(blob + tensors.offset, blob + tensors.offset + tensors.size), from_(blob + weights.offset) {
+    for (size_t i = 0; i < tensors.size / sizeof(TensorRecord); ++i) {
+      TensorRecord record;
+      memcpy(&record, &tensors_[i * sizeof(record)], sizeof(record));
+      if (left_out.at(i)) {
+        record.data = kBlobAbsent;
+        record.scales = 0;
+      } else if (record.data != kBlobAbsent) {
+        const DType type = DType(record.type);
+        record.data = Keep(record.data, RowBytes(type, record.width) * record.rows);
+        const uint64_t scales = ScaleBytes(type, record.rows, record.width);
+        if (scales != 0) record.scales = Keep(record.scales, scales);
+      }
+      memcpy(&tensors_[i * sizeof(record)], &record, sizeof(record));
+    }
+  }
+
+  const Bytes& tensors() const { return tensors_; }
+  const Bytes& weights() const { return weights_; }
+
+ private:
+  // Returns the new offset of these bytes; tensors may share them.
+  uint64_t Keep(uint64_t offset, uint64_t size) {
+    const auto [at, is_new] = offsets_.emplace(std::make_pair(offset, size), RoundUp(weights_.size(), kBlobAlignment));
+    if (is_new) {
+      weights_.resize(at->second);
+      Append(weights_, from_ + offset, size);
+    }
+    return at->second;
+  }
+
+  Bytes tensors_, weights_;
+  const uint8_t* from_;
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> offsets_;
+};
+
 }  // namespace
 
 std::vector<uint8_t> WriteBlob(const BlobContent& content) {
@@ -366,15 +408,29 @@ std::vector<uint32_t> WriteBlob(const BlobContent& content, const TensorSource& 
   return tensors.index_of();
 }
 
-std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed) {
+std::vector<uint8_t> ReplacePacked(const uint8_t* blob, const std::vector<BlobPacked>& packed,
+                                   const std::vector<bool>& left_out) {
   BlobHeader header;
   memcpy(&header, blob, sizeof(header));
+  std::vector<SectionRecord> records(header.section_count);
+  memcpy(records.data(), blob + sizeof(header), records.size() * sizeof(SectionRecord));
+  const auto find = [&](SectionKind kind) {
+    return std::find_if(records.begin(), records.end(),
+                        [&](const SectionRecord& record) { return record.kind == kind; });
+  };
+  const auto tensors = find(SectionKind::kTensors), weights = find(SectionKind::kWeights);
+  std::optional<KeptWeights> kept;
+  if (!left_out.empty() && tensors != records.end()) kept.emplace(*tensors, *weights, blob, left_out);
   std::vector<Section> sections;
-  for (uint32_t i = 0; i < header.section_count; ++i) {
-    SectionRecord record;
-    memcpy(&record, blob + sizeof(header) + i * sizeof(record), sizeof(record));
+  for (const SectionRecord& record : records) {
     if (record.kind == SectionKind::kPacked) continue;
-    sections.push_back({record.kind, blob + record.offset, record.size, record.layout});
+    if (kept && record.kind == SectionKind::kTensors) {
+      sections.push_back({record.kind, kept->tensors()});
+    } else if (kept && record.kind == SectionKind::kWeights) {
+      sections.push_back({record.kind, kept->weights()});
+    } else {
+      sections.push_back({record.kind, blob + record.offset, record.size, record.layout});
+    }
   }
   AddPacked(packed, &sections);
   BlobBytes output;

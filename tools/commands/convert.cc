@@ -402,6 +402,8 @@ void AddConvert(Command app, Console* console) {
       .ShowDefault();
   AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);
   AddPackTargets(weights, "--pack", &options.pack, "Add weights packed for this target");
+  weights.AddFlag("--only", &options.only_packed,
+                  "With --pack: leave out weights that are packed; other machines refuse the blob");
   input
       .Add("--source", &options.source,
            "With graph.json: directory of weights and vocabularies, searched before its own")

@@ -49,7 +49,7 @@ OrderedJson Contents(const Model& model) {
     sections.push_back(
         {{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
     if (s.kind == static_cast<uint32_t>(SectionKind::kPacked))
-      sections.back()["targets"] = TargetsWithLayout(model, s.layout);
+      sections.back()["targets"] = TargetsWithLayout(s.layout);
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
@@ -69,7 +69,8 @@ OrderedJson Contents(const Model& model) {
                        {"type", NameOf(DType(t.type))},
                        {"rows", t.rows},
                        {"width", t.width},
-                       {"bytes", t.bytes}});
+                       {"bytes", t.bytes},
+                       {"only_packed", t.data == nullptr}});
   }
   return {{"blob_bytes", info.blob_bytes},
           {"backend", info.backend},

@@ -18,7 +18,7 @@ namespace {
 struct Arguments {
   std::string path, output;
   std::vector<std::string> targets;
-  bool json = false;
+  bool only = false, json = false;
 };
 
 void Run(const Arguments& arguments, Console* console) {
@@ -27,17 +27,16 @@ void Run(const Arguments& arguments, Console* console) {
       arguments.targets.empty() ? std::vector<std::string>{kHostTarget} : arguments.targets;
   const MappedFile file(arguments.path);
   if (file.size() == 0) Fail("{}: the file is empty", arguments.path);
-  const std::vector<BlobPacked> packed = PackWeights(file.data(), file.size(), arguments.path, targets);
-  for (const BlobPacked& section : packed) {
+  const PackedWeights packed = PackWeights(file.data(), file.size(), arguments.path, targets);
+  for (const BlobPacked& section : packed.sections) {
     if (section.bytes.empty()) Fail("{}: no weights of it can be packed", arguments.path);
   }
-  const std::vector<uint8_t> blob = ReplacePacked(file.data(), packed);
-  const Model model(file.data(), file.size(), arguments.path, {FOVEA_BACKEND_HIGHWAY, true});
+  const std::vector<uint8_t> blob =
+      ReplacePacked(file.data(), packed.sections, arguments.only ? packed.replaced : std::vector<bool>());
   OrderedJson sections = OrderedJson::array();
-  for (const BlobPacked& section : packed) {
-    sections.push_back({{"targets", TargetsWithLayout(model, section.layout)},
-                        {"layout", section.layout},
-                        {"bytes", section.bytes.size()}});
+  for (const BlobPacked& section : packed.sections) {
+    sections.push_back(
+        {{"targets", TargetsWithLayout(section.layout)}, {"layout", section.layout}, {"bytes", section.bytes.size()}});
   }
   WriteBlobFile(output, blob);
   if (arguments.json) {
@@ -62,11 +61,15 @@ void AddPack(Command app, Console* console) {
   AddBlob(command, &arguments->path);
   AddPackTargets(output, "--target", &arguments->targets, "Pack for this target; default: host");
   output.Add("-o,--output", &arguments->output, "Write the blob to FILE; default: replace BLOB").Placeholder("FILE");
+  output.AddFlag("--only", &arguments->only,
+                 "Leave out weights that are packed: half the size, for these targets alone");
   AddJson(command, &arguments->json);
   command.Footer(
       "Replaces packed weights that the blob already has. Without packed weights, or on another machine, a model\n"
       "packs them into its own memory when it is created.\n"
+      "With --only other machines refuse the blob, and FOVEA_BACKEND_HIGHWAY cannot run it.\n"
       "Examples:\n  fovea pack model.fovea\n"
+      "  fovea pack model.fovea -o phone.fovea --target aarch64-dotprod --only\n"
       "  fovea pack model.fovea -o phone.fovea --target aarch64-dotprod --target aarch64-i8mm");
   command.Runs([=] { Run(*arguments, console); });
 }

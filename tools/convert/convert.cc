@@ -197,9 +197,24 @@ class Conversion {
   std::vector<uint32_t> places_;  // index of each tensor in the written blob
 };
 
+// Adds packed weights to a blob.
+PackedWeights Pack(const ConvertOptions& options, std::vector<uint8_t>* blob, ConvertReport& report) {
+  const Memory copy = LoadedBlob::Copy(*blob);
+  PackedWeights packed = PackWeights(copy.get(), blob->size(), "the converted model", options.pack);
+  std::vector<BlobPacked>& sections = packed.sections;
+  const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
+  const auto none = std::remove_if(sections.begin(), sections.end(), empty);
+  if (none != sections.end()) report.warnings.push_back("none of these weights can be packed");
+  sections.erase(none, sections.end());
+  for (const BlobPacked& p : sections) report.packed_bytes += p.bytes.size();
+  *blob = ReplacePacked(copy.get(), sections);
+  return packed;
+}
+
 }  // namespace
 
 Description Describe(const ConvertOptions& options) {
+  if (options.only_packed && options.pack.empty()) Fail("--only leaves out packed weights: give --pack TARGET as well");
   if (std::filesystem::is_directory(options.input)) {
     if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     Reading reading;
@@ -241,23 +256,20 @@ std::vector<uint8_t> BuildBlob(const Description& description, const ConvertOpti
   std::vector<uint8_t>& blob = output.bytes;
   // The library checks which parts of attention can be combined.
   if (options.pattern.any()) LoadedBlob(blob, "the pattern laid over the model");
+  PackedWeights packed;
   if (!options.pack.empty()) {
     if (progress) progress("pack", "", 0, 1);
-    const Memory copy = LoadedBlob::Copy(blob);
-    std::vector<BlobPacked> packed = PackWeights(copy.get(), blob.size(), "the converted model", options.pack);
-    const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
-    const auto none = std::remove_if(packed.begin(), packed.end(), empty);
-    if (none != packed.end()) report.warnings.push_back("none of these weights can be packed");
-    packed.erase(none, packed.end());
-    for (const BlobPacked& p : packed) report.packed_bytes += p.bytes.size();
-    blob = ReplacePacked(copy.get(), packed);
+    packed = Pack(options, &blob, report);
   }
+  if (conversion.compares()) {
+    conversion.CompareWith(LoadedBlob(blob, "the converted model").model);
+    if (options.pattern.any()) {
+      CompareLengths(conversion.without_pattern(), blob, options, report.workers, report, progress);
+    }
+  }
+  // Last, because this machine may not be able to run the rest.
+  if (options.only_packed) blob = ReplacePacked(LoadedBlob::Copy(blob).get(), packed.sections, packed.replaced);
   report.blob_bytes = blob.size();
-  if (!conversion.compares()) return std::move(blob);
-  conversion.CompareWith(LoadedBlob(blob, "the converted model").model);
-  if (options.pattern.any()) {
-    CompareLengths(conversion.without_pattern(), blob, options, report.workers, report, progress);
-  }
   return std::move(blob);
 }
 

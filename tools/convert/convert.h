@@ -34,6 +34,7 @@ struct ConvertOptions {
   DType products = DType::kF32;   // products of attention: f32, bf16 or int8
   LaidPattern pattern;            // sparse pattern for attention that was trained without it
   std::vector<std::string> pack;  // add weights packed for these targets (tools/model/packed_weights.h)
+  bool only_packed = false;       // leave out weights that these targets need only packed
   std::string task;               // for a model directory, like the next two: see Reading
   std::vector<std::string> image_sizes;
   std::string family;

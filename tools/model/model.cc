@@ -6,8 +6,23 @@
 #include "tools/base/clock.h"
 #include "tools/base/sized.h"
 #include "tools/model/library_error.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::tools {
+namespace {
+
+// The machines that packed weights alone are for, and the way out.
+std::string PackedElsewhere(const fovea_error& error) {
+  std::vector<std::string> there = TargetsWithLayout(error.found), here = TargetsWithLayout(error.expected);
+  if (there.empty()) there = {fmt::format("layout {:x}", error.found)};
+  if (here.empty()) here = {"weights as they are in the blob"};
+  return fmt::format(
+      "{} ({}): it was packed with --only for {}, and this machine and backend read {}: use the blob "
+      "that it was packed from",
+      error.text, fovea_status_name(error.status), fmt::join(there, ", "), fmt::join(here, ", "));
+}
+
+}  // namespace
 
 Model::Model(const std::string& path, const Options& options) : name_(path), file_(new MappedFile(path)) {
   if (file_->size() == 0) Fail("{}: the file is empty", path);
@@ -27,7 +42,9 @@ void Model::Init(const void* blob, uint64_t size, const Options& options) {
   model_options.backend = options.backend;
   model_options.skip_checksum = options.skip_checksum ? 1 : 0;
   fovea_error error = {};
-  Check(fovea_model_size(blob, size, &model_options, &memory_bytes_, &error), error, name_);
+  const fovea_status sized = fovea_model_size(blob, size, &model_options, &memory_bytes_, &error);
+  if (sized == FOVEA_E_PACKED) Fail("{}: {}", name_, PackedElsewhere(error));
+  Check(sized, error, name_);
   memory_ = Allocate(memory_bytes_);
   Check(fovea_model_init(blob, size, &model_options, memory_.get(), memory_bytes_, &model_, &error), error, name_);
   init_seconds_ = 1e-9 * static_cast<double>(NanosecondClock() - start);

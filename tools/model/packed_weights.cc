@@ -11,9 +11,15 @@ namespace {
 // The library's name of a target: null for the host.
 const char* NameOf(const std::string& target) { return target == kHostTarget ? nullptr : target.c_str(); }
 
-BlobPacked Section(const Model& model, const std::string& target) {
+// The section; tensors that it does not replace are cleared in `replaced`.
+BlobPacked Section(const Model& model, const std::string& target, std::vector<bool>* replaced) {
   BlobPacked packed;
   uint64_t size = 0;
+  for (uint32_t i = 0; i < replaced->size(); ++i) {
+    uint32_t replaces = 0;
+    Check(fovea_pack_replaces(model.get(), NameOf(target), i, &replaces), "tensors that packed weights replace");
+    if (replaces == 0) (*replaced)[i] = false;
+  }
   Check(fovea_model_packed_size(model.get(), NameOf(target), &size, &packed.layout), "size of packed weights");
   if (size == 0) return packed;
   const Memory memory = Allocate(size);
@@ -32,26 +38,28 @@ std::vector<std::string> PackTargets() {
   return targets;
 }
 
-std::vector<BlobPacked> PackWeights(const void* blob, uint64_t size, const std::string& name,
-                                    const std::vector<std::string>& targets) {
+PackedWeights PackWeights(const void* blob, uint64_t size, const std::string& name,
+                          const std::vector<std::string>& targets) {
   // Packing for other targets reads the weights in place. The checksum is verified once.
   const Model in_place(blob, size, name, {FOVEA_BACKEND_HIGHWAY, false});
-  std::vector<BlobPacked> sections;
+  PackedWeights weights;
+  weights.replaced.assign(in_place.Info().tensor_count, true);
   for (const std::string& target : targets) {
-    BlobPacked packed = target == kHostTarget ? Section(Model(blob, size, name, {FOVEA_BACKEND_DEFAULT, true}), target)
-                                              : Section(in_place, target);
+    BlobPacked packed = target == kHostTarget
+                            ? Section(Model(blob, size, name, {FOVEA_BACKEND_DEFAULT, true}), target, &weights.replaced)
+                            : Section(in_place, target, &weights.replaced);
     const auto same = [&](const BlobPacked& other) { return other.layout == packed.layout; };
-    if (std::none_of(sections.begin(), sections.end(), same)) sections.push_back(std::move(packed));
+    if (std::none_of(weights.sections.begin(), weights.sections.end(), same)) {
+      weights.sections.push_back(std::move(packed));
+    }
   }
-  return sections;
+  return weights;
 }
 
-std::vector<std::string> TargetsWithLayout(const Model& model, uint64_t layout) {
+std::vector<std::string> TargetsWithLayout(uint64_t layout) {
   std::vector<std::string> targets;
   for (uint32_t i = 0; fovea_pack_get_target(i) != nullptr; ++i) {
-    uint64_t size = 0, found = 0;
-    Check(fovea_model_packed_size(model.get(), fovea_pack_get_target(i), &size, &found), "size of packed weights");
-    if (found == layout) targets.push_back(fovea_pack_get_target(i));
+    if (fovea_pack_get_layout(i) == layout) targets.push_back(fovea_pack_get_target(i));
   }
   return targets;
 }

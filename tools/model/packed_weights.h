@@ -18,11 +18,15 @@ std::vector<std::string> PackTargets();
 
 // Packs for each target; targets of equal layout share one section. `blob` outlives the call, is aligned to 64 bytes
 // and is verified; `name` begins messages. A section without bytes: no weights can be packed.
-std::vector<BlobPacked> PackWeights(const void* blob, uint64_t size, const std::string& name,
-                                    const std::vector<std::string>& targets);
+struct PackedWeights {
+  std::vector<BlobPacked> sections;
+  std::vector<bool> replaced;  // for each tensor: the sections hold all that a model reads of it
+};
+PackedWeights PackWeights(const void* blob, uint64_t size, const std::string& name,
+                          const std::vector<std::string>& targets);
 
 // The targets other than kHostTarget whose layout is that of this section.
-std::vector<std::string> TargetsWithLayout(const Model& model, uint64_t layout);
+std::vector<std::string> TargetsWithLayout(uint64_t layout);
 
 }  // namespace fovea::tools
 

@@ -101,6 +101,7 @@ FOVEA_E_VERSION = 260
 FOVEA_E_OP = 516
 FOVEA_E_BUILD = 772
 FOVEA_E_TOO_COMPLEX = 1028
+FOVEA_E_PACKED = 1284
 FOVEA_E_TOO_SMALL = 261
 FOVEA_E_MISALIGNED = 517
 FOVEA_E_ROWS = 262
@@ -508,8 +509,10 @@ FUNCTIONS = {
     "fovea_program_get_step_input": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "fovea_program_get_step_tensor": (c_int32, [c_void_p, c_uint32, c_uint32, c_uint32, c_void_p]),
     "fovea_pack_get_target": (c_char_p, [c_uint32]),
+    "fovea_pack_get_layout": (c_uint64, [c_uint32]),
     "fovea_model_packed_size": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "fovea_model_pack": (c_int32, [c_void_p, c_char_p, c_void_p, c_uint64, c_void_p]),
+    "fovea_pack_replaces": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p]),
     "fovea_result_get_info": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p, c_void_p]),
     "fovea_result_get_count": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_result_read": (c_int32, [c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),

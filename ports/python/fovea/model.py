@@ -298,7 +298,7 @@ class Model(Handle):
             info = self._info(_c.fovea_tensor_info, "fovea_model_get_tensor", i)
             shape = (info.rows, info.width)
             data = None
-            if info.type in DTYPES:
+            if info.type in DTYPES and info.data:
                 data = self.blob.array(info.data, DTYPES[info.type], shape)
             yield Tensor(text_of(info.name), TYPE_NAMES[info.type], shape, data)
 

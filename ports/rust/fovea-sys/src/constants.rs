@@ -128,6 +128,7 @@ pub const FOVEA_E_VERSION: fovea_status = 260;
 pub const FOVEA_E_OP: fovea_status = 516;
 pub const FOVEA_E_BUILD: fovea_status = 772;
 pub const FOVEA_E_TOO_COMPLEX: fovea_status = 1028;
+pub const FOVEA_E_PACKED: fovea_status = 1284;
 pub const FOVEA_E_TOO_SMALL: fovea_status = 261;
 pub const FOVEA_E_MISALIGNED: fovea_status = 517;
 pub const FOVEA_E_ROWS: fovea_status = 262;

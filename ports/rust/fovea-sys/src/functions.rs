@@ -119,11 +119,15 @@ extern "C" {
         model: *const fovea_model, program: u32, step: u32, index: u32, tensor: *mut u32,
     ) -> fovea_status;
     pub fn fovea_pack_get_target(index: u32) -> *const c_char;
+    pub fn fovea_pack_get_layout(index: u32) -> u64;
     pub fn fovea_model_packed_size(
         model: *const fovea_model, target: *const c_char, bytes: *mut u64, layout: *mut u64,
     ) -> fovea_status;
     pub fn fovea_model_pack(
         model: *const fovea_model, target: *const c_char, out: *mut c_void, size: u64, error: *mut fovea_error,
+    ) -> fovea_status;
+    pub fn fovea_pack_replaces(
+        model: *const fovea_model, target: *const c_char, tensor: u32, replaces: *mut u32,
     ) -> fovea_status;
     pub fn fovea_result_get_info(
         model: *const fovea_model, program: u32, output: *const c_char, info: *mut fovea_result_info,
