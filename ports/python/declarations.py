@@ -1,4 +1,4 @@
-"""Writes fovea/_c.py, the declarations of the C interface for ctypes: constants, structs, functions.
+"""Writes fovea/_constants.py and fovea/_c.py, the declarations of the C interface for ctypes: structs and functions.
 
   declarations.py [--check]
 With --check it only reports whether the file agrees with the headers.
@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = sorted((ROOT / "include" / "fovea").glob("*.h")) + [ROOT / "ports" / "port.h"]
-TARGET = pathlib.Path(__file__).parent / "fovea" / "_c.py"
+FOLDER = pathlib.Path(__file__).parent / "fovea"
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRUCT = re.compile(r"typedef struct (\w+) \{(.*?)\} \1;", re.DOTALL)
 ENUM = re.compile(r"typedef enum (\w+) \{(.*?)\} \1;", re.DOTALL)
@@ -81,12 +81,14 @@ def interface():
     return "\n".join(COMMENT.sub("", header.read_text(encoding="utf-8")) for header in HEADERS)
 
 
-def declarations():
+def files():
+    """The text of each file, by name."""
     text = interface()
+    constants = ['"""Constants of the C interface. Written by declarations.py; do not edit."""\n']
+    constants += [f"{name} = {value}" for name, value in constants_of(text).items()]
     parts = ['"""The C interface for ctypes. Written by declarations.py; do not edit."""',
              "from ctypes import (Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c_uint32, c_uint64, "
-             "c_void_p)"]
-    parts.append("\n".join(f"{name} = {value}" for name, value in constants_of(text).items()))
+             "c_void_p)\n\nfrom ._constants import *"]
     structs = []
     for name, body in STRUCT.findall(text):
         fields = [f'("{field}", {kind})' for field, kind in fields_of(body, structs)]
@@ -102,15 +104,17 @@ def declarations():
         functions.append(wrapped(f'    "{name}": ({ctype(result, structs)}, [', kinds, "]),"))
     parts.append("\n# The result and the parameters of each function.\nFUNCTIONS = {\n" +
                  "\n".join(functions) + "\n}")
-    return "\n\n".join(parts) + "\n"
+    return {"_constants.py": "\n".join(constants) + "\n", "_c.py": "\n\n".join(parts) + "\n"}
 
 
 def main():
-    text = declarations()
-    if sys.argv[1:] == ["--check"]:
-        changed = TARGET.read_text(encoding="utf-8") != text
-        return changed and f"{TARGET} differs from the headers: run declarations.py"
-    TARGET.write_text(text, encoding="utf-8")
+    for name, text in files().items():
+        target = FOLDER / name
+        if sys.argv[1:] != ["--check"]:
+            target.write_text(text, encoding="utf-8")
+        elif target.read_text(encoding="utf-8") != text:
+            return f"{target} differs from the headers: run declarations.py"
+    return 0
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ TEST(Pack, AloneInTheBlob) {
   const CommandResult in_place = Fovea({"run", alone, "--text", "a b", "--backend", "highway"});
   EXPECT_NE(in_place.status, 0);
   EXPECT_NE(in_place.err.find("read weights as they are in the blob"), std::string::npos) << in_place.err;
-  // The rest cannot be packed for others.
+  // It cannot be packed for another machine.
   const CommandResult again = Fovea({"pack", alone, "--target", "aarch64-dotprod"});
   EXPECT_NE(again.status, 0);
   EXPECT_NE(again.err.find("use the blob that it was packed from"), std::string::npos) << again.err;

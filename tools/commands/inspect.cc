@@ -48,8 +48,7 @@ OrderedJson Contents(const Model& model) {
     const fovea_section_info s = model.Section(i);
     sections.push_back(
         {{"name", Text(s.name)}, {"kind", s.kind}, {"offset", s.offset}, {"size", s.size}, {"layout", s.layout}});
-    if (s.kind == static_cast<uint32_t>(SectionKind::kPacked))
-      sections.back()["targets"] = TargetsWithLayout(s.layout);
+    if (s.kind == static_cast<uint32_t>(SectionKind::kPacked)) sections.back()["targets"] = TargetsWithLayout(s.layout);
   }
   for (uint32_t i = 0; i < info.metadata_count; ++i) {
     const char *key = nullptr, *value = nullptr;
