@@ -156,7 +156,7 @@ TEST(Packed, AloneInTheBlob) {
     const AlignedBytes both = b.Blob();
     const AlignedBytes alone(tools::ReplacePacked(both.data(), packed, replaced));
     EXPECT_LT(alone.size() + 12 * RowBytes(type, 64) * 64, both.size());
-    const TestModel model(alone);
+    const TestModel model(AlignedBytes(tools::ReplacePacked(both.data(), packed, replaced)));
     EXPECT_EQ(Info(model).uses_packed, 1u);
     EXPECT_EQ(RunEncoder(model, e, 3), RunEncoder(plain, e, 3));
     EXPECT_EQ(PackedOf(model)[0].bytes, packed[0].bytes);

@@ -16,6 +16,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -80,7 +81,8 @@ Fonts::Fonts() {
   size_t files = 0;
   for (const std::string& folder : Folders()) {
     std::error_code error;
-    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error), end;
+    for (fs::recursive_directory_iterator at(Utf8Path(folder), fs::directory_options::skip_permission_denied, error),
+         end;
          !error && at != end && files < kMostFiles; at.increment(error), ++files) {
       found.emplace(at->path().filename().string(), at->path().string());
     }

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -25,11 +26,11 @@ bool ReadBlock(std::istream& pipe, std::string* to) {
 InputFile::InputFile(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::file_status status = fs::status(Utf8Path(path), error);
   if (path == "-") {
     ReadPipe(std::cin);
   } else if (!error && fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
-    std::ifstream pipe(fs::path(path), std::ios::binary);
+    std::ifstream pipe(Utf8Path(path), std::ios::binary);
     if (!pipe) Fail("{}: cannot read", path);
     ReadPipe(pipe);
   } else {

@@ -4,15 +4,17 @@
 #include <iostream>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 
 LineReader::LineReader(const std::string& path) : path_(path), stream_(path == "-" ? std::cin : file_) {
   if (path == "-") return;
-  file_.open(std::filesystem::path(path), std::ios::binary);
+  file_.open(Utf8Path(path), std::ios::binary);
   if (!file_) Fail("{}: cannot open", path);
   std::error_code unknown;
-  if (std::filesystem::is_regular_file(path, unknown)) size_ = std::filesystem::file_size(path, unknown);
+  if (std::filesystem::is_regular_file(Utf8Path(path), unknown))
+    size_ = std::filesystem::file_size(Utf8Path(path), unknown);
   if (unknown) size_ = 0;
 }
 

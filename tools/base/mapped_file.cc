@@ -7,6 +7,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/system.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 
@@ -26,14 +27,14 @@ bool MappedFile::Forget(const uint8_t* begin, uint64_t size) const {
 }
 
 std::string ReadFile(const std::string& path) {
-  std::ifstream file(std::filesystem::path(path), std::ios::binary);
+  std::ifstream file(Utf8Path(path), std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf() || file.peek() == EOF)) Fail("{}: cannot read", path);
   return content.str();
 }
 
 void WriteFile(const std::string& path, const void* data, uint64_t size) {
-  std::ofstream file(std::filesystem::path(path), std::ios::binary | std::ios::trunc);
+  std::ofstream file(Utf8Path(path), std::ios::binary | std::ios::trunc);
   file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
   file.close();
   if (!file) Fail("{}: cannot write", path);

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "tools/base/utf8_path.h"
+
 #ifndef _WIN32
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -19,7 +21,7 @@ namespace fovea::tools {
 
 void RemoveFile(const std::string& path) {
   std::error_code ignored;
-  std::filesystem::remove(path, ignored);
+  std::filesystem::remove(Utf8Path(path), ignored);
 }
 
 #ifndef _WIN32  // system_windows.cc has the rest there

@@ -9,6 +9,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/system.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -23,7 +24,7 @@ TemporaryFile::TemporaryFile() {
   if (error)
     Fail("the folder of temporary files is missing: {}; set TMPDIR to a folder that can be written", error.message());
   std::random_device random;
-  path_ = (std::filesystem::path(folder_) / fmt::format("fovea-{:08x}{:08x}", random(), random())).string();
+  path_ = (Utf8Path(folder_) / fmt::format("fovea-{:08x}{:08x}", random(), random())).string();
   file_ = CreateNewFile(path_);
   if (file_ == nullptr) {
     Fail("{}: cannot create a temporary file there; set TMPDIR to a folder that can be written", folder_);

@@ -11,6 +11,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/system.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -39,7 +40,7 @@ void BlobBytes::Read(uint64_t at, void* data, uint64_t size) {
   if (size != 0) memcpy(data, bytes.data() + at, size);
 }
 
-BlobFile::BlobFile(const std::string& path) : path_(Followed(path)) {
+BlobFile::BlobFile(const std::string& path) : path_(Followed(Utf8Path(path))) {
   errno = EEXIST;  // a file of that name may belong to another program or conversion
   for (int i = 0; file_ == nullptr && errno == EEXIST && i < 100; ++i) {
     partial_ = path_ + ".part" + (i == 0 ? "" : std::to_string(i));
@@ -78,7 +79,7 @@ void BlobFile::Read(uint64_t at, void* data, uint64_t size) {
 
 void BlobFile::Shorten(uint64_t size) {
   std::error_code error;
-  if (fflush(file_) == 0) std::filesystem::resize_file(partial_, size, error);
+  if (fflush(file_) == 0) std::filesystem::resize_file(Utf8Path(partial_), size, error);
   if (error) FailToWrite();
 }
 
@@ -91,7 +92,7 @@ void BlobFile::Keep() {
   const bool written = fclose(file_) == 0;
   file_ = nullptr;
   std::error_code error;
-  if (written) std::filesystem::rename(partial_, path_, error);
+  if (written) std::filesystem::rename(Utf8Path(partial_), Utf8Path(path_), error);
   if (!written || error) {
     RemoveFile(partial_);
     FailToWrite();
@@ -100,7 +101,7 @@ void BlobFile::Keep() {
 
 bool IsReplaceable(const std::string& path) {
   std::error_code error;
-  const std::filesystem::file_type type = std::filesystem::status(path, error).type();
+  const std::filesystem::file_type type = std::filesystem::status(Utf8Path(path), error).type();
   return type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
 }
 

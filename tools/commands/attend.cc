@@ -11,6 +11,7 @@
 #include "tools/attend/taps_file.h"
 #include "tools/attend/views.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/media/notes.h"
@@ -69,7 +70,7 @@ void WriteWhole(const std::string& path, const std::string& bytes) {
     WriteFile(path, bytes.data(), bytes.size());
   } catch (const Failure&) {
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+    if (std::filesystem::is_regular_file(Utf8Path(path), ignored)) std::filesystem::remove(Utf8Path(path), ignored);
     throw;
   }
 }

@@ -13,6 +13,7 @@
 #include "tools/base/clock.h"
 #include "tools/base/print.h"
 #include "tools/base/system.h"
+#include "tools/base/utf8_path.h"
 #include "tools/bench/generation_cost.h"
 #include "tools/bench/measurement_table.h"
 #include "tools/commands/arguments.h"
@@ -278,7 +279,7 @@ struct Contender {
   OrderedJson About() const {
     const fovea_session_memory& sizes = session.sizes();
     return {{"blob", model.name()},
-            {"bytes", std::filesystem::file_size(model.name())},
+            {"bytes", std::filesystem::file_size(Utf8Path(model.name()))},
             {"rows", batch.Rows()},
             {"session_bytes", sizes.fixed_size + sizes.state_size + sizes.scratch_size}};
   }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tools/base/suggestion.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/help_lines.h"
 
 namespace fovea::tools {
@@ -139,7 +140,7 @@ std::vector<std::string> NamesOf(const CLI::Option& option) {
 // An argument without an option, and the options that read files or texts: one of them was probably meant.
 std::string Superfluous(const CLI::App& command, const std::string& argument) {
   std::error_code error;
-  const bool is_file = std::filesystem::exists(std::filesystem::path(argument), error);
+  const bool is_file = std::filesystem::exists(Utf8Path(argument), error);
   std::string options;
   for (const CLI::Option* option : OptionsOf(command)) {
     const std::string group = option->get_group();

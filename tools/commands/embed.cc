@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/model/interrupt.h"
@@ -40,7 +41,7 @@ void Embed(const Arguments& arguments, Console* console) {
   file.width = embedder.width();
   file.of_tokens = embedder.of_tokens();
   file.int8 = arguments.int8;
-  file.metadata = {{kIndexModel, std::filesystem::absolute(arguments.model.path).string()},
+  file.metadata = {{kIndexModel, std::filesystem::absolute(Utf8Path(arguments.model.path)).string()},
                    {kIndexProgram, options.program},
                    {kIndexMeasure, std::to_string(MeasureOf(model))},
                    {kIndexPrompt, options.prompt.name},

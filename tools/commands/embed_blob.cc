@@ -8,6 +8,7 @@
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
 #include "tools/base/print.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/inspect/embedded_blob.h"
@@ -32,7 +33,7 @@ void Write(const std::string& path, const std::string& text, Console* console) {
 // The header beside an object or source has a name that the caller did not give: a file of another origin is not
 // replaced.
 void WriteDeclaration(const std::string& path, const EmbeddedBlob& blob, Console* console) {
-  if (std::filesystem::exists(path) && ReadFile(path).rfind(kEmbeddedComment, 0) != 0) {
+  if (std::filesystem::exists(Utf8Path(path)) && ReadFile(path).rfind(kEmbeddedComment, 0) != 0) {
     Fail("{}: not written by embed-blob, and would be replaced; choose another name for --out", path);
   }
   Write(path, EmbeddedDeclaration(blob), console);
@@ -44,7 +45,7 @@ ElfMachine MachineOf(const Arguments& arguments) {
 }
 
 void EmbedBlob(const Arguments& arguments, Console* console) {
-  const std::filesystem::path output(arguments.output);
+  const std::filesystem::path output = Utf8Path(arguments.output);
   const std::string form = output.extension().string();
   if (form != ".o" && form != ".h" && form != ".S" && form != ".c") {
     throw UsageError(fmt::format("--out {}: the name must end in .o, .h, .S or .c", arguments.output));

@@ -8,6 +8,7 @@
 
 #include "runtime/blob/op_codes.h"
 #include "tools/base/print.h"
+#include "tools/base/utf8_path.h"
 #include "tools/blob/blob.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/chat_arguments.h"
@@ -50,7 +51,7 @@ void AddLeastProgram(BlobContent* content) {
 // A blob given on the command line, or one made of a directory's tokenizer files.
 struct Opened {
   Opened(const ModelArguments& arguments, Console* console) {
-    if (!std::filesystem::is_directory(arguments.path)) {
+    if (!std::filesystem::is_directory(Utf8Path(arguments.path))) {
       model = std::make_unique<Model>(arguments.Open());
       return;
     }
@@ -58,10 +59,10 @@ struct Opened {
     TextOptions options;
     std::vector<std::string> warnings;
     options.warnings = &warnings;
-    content.text = BuildTextSection(arguments.path, {}, options);
+    content.text = BuildTextSection(Utf8Path(arguments.path), {}, options);
     for (const std::string& warning : warnings) console->err << "fovea: warning: " << Printable(warning) << "\n";
     if (content.text.empty()) Fail("{}: has no tokenizer", arguments.path);
-    for (auto& entry : ChatMetadataIn(arguments.path)) content.metadata.push_back(std::move(entry));
+    for (auto& entry : ChatMetadataIn(Utf8Path(arguments.path))) content.metadata.push_back(std::move(entry));
     AddLeastProgram(&content);
     const std::vector<uint8_t> bytes = WriteBlob(content);
     memory = Allocate(bytes.size());

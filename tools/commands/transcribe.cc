@@ -7,6 +7,7 @@
 
 #include "tools/base/clock.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/ctc_transcription.h"
@@ -122,8 +123,9 @@ SoundInput CheckSounds(const Model& model, uint32_t program, const std::vector<s
   }
   for (const std::string& path : paths) {
     std::error_code error;
-    const bool is_file = std::filesystem::is_regular_file(path, error);
-    if (path != "-" && (is_file || !std::filesystem::exists(path, error))) SoundReader(path, 0);  // pipes are read once
+    const bool is_file = std::filesystem::is_regular_file(Utf8Path(path), error);
+    if (path != "-" && (is_file || !std::filesystem::exists(Utf8Path(path), error)))
+      SoundReader(path, 0);  // pipes are read once
   }
   return *input;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/base/system.h"
+#include "tools/base/utf8_path.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/defaults.h"
@@ -158,7 +159,7 @@ void Run(const Arguments& arguments, Console* console) {
     // On a terminal each line is translated at once.
     ForEachBatch(std::cin, InputIsTerminal() ? 1 : arguments.batch_size, translate);
   } else {
-    std::ifstream file(std::filesystem::path(arguments.file), std::ios::binary);
+    std::ifstream file(Utf8Path(arguments.file), std::ios::binary);
     if (!file) Fail("{}: cannot open", arguments.file);
     ForEachBatch(file, arguments.batch_size, translate);
     if (file.bad()) Fail("{}: cannot read", arguments.file);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/base/workers.h"
 #include "tools/blob/output.h"
 #include "tools/convert/arch/architecture.h"
@@ -72,7 +73,7 @@ std::vector<uint8_t> TextSection(const Description& description, BlobContent& co
       return {};
     }
     if (description.single_file) return BuildTextSection(*description.text, options);
-    std::vector<uint8_t> text = BuildTextSection(description.directory, description.tokenizer, options);
+    std::vector<uint8_t> text = BuildTextSection(Utf8Path(description.directory), description.tokenizer, options);
     if (text.empty() && TakesTokens(description) && description.metadata_index.count("series.tokens") == 0) {
       report.without_text = "the directory has no tokenizer files (tokenizer.json, vocab.txt, ...)";
     }
@@ -215,7 +216,7 @@ PackedWeights Pack(const ConvertOptions& options, std::vector<uint8_t>* blob, Co
 
 Description Describe(const ConvertOptions& options) {
   if (options.only_packed && options.pack.empty()) Fail("--only leaves out packed weights: give --pack TARGET as well");
-  if (std::filesystem::is_directory(options.input)) {
+  if (std::filesystem::is_directory(Utf8Path(options.input))) {
     if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     Reading reading;
     reading.task = options.task;
@@ -225,7 +226,7 @@ Description Describe(const ConvertOptions& options) {
     reading.adapter = options.adapter;
     reading.pooling = options.pooling;
     Description description = DescribeDirectory(options.input, reading);
-    for (const auto& [key, value] : ChatMetadataIn(options.input, &description.findings)) {
+    for (const auto& [key, value] : ChatMetadataIn(Utf8Path(options.input), &description.findings)) {
       description.SetMetadata(key, value);
     }
     return description;
@@ -236,7 +237,7 @@ Description Describe(const ConvertOptions& options) {
   if (!options.ignored.empty()) Fail("--ignore is only for model directories; leave it out");
   if (!options.adapter.empty()) Fail("--adapter is only for model directories; leave it out");
   if (!options.pooling.empty()) Fail("--pool is only for model directories; leave it out");
-  if (std::filesystem::path(options.input).extension() == ".gguf") {
+  if (Utf8Path(options.input).extension() == ".gguf") {
     if (!options.source.empty()) Fail("--source is only for descriptions; leave it out");
     return DescribeGguf(options.input, options.task);
   }
@@ -285,7 +286,7 @@ ConvertReport Convert(const ConvertOptions& options, const Progress& progress) {
   Conversion conversion(description, options, report, progress);
   BlobFile file(options.output);
   conversion.Write(file);
-  report.blob_bytes = std::filesystem::file_size(file.Flushed());
+  report.blob_bytes = std::filesystem::file_size(Utf8Path(file.Flushed()));
   if (conversion.compares()) conversion.CompareWith(file.Flushed());
   file.Keep();
   return report;

@@ -5,6 +5,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/text/build.h"
 #include "tools/convert/text/readers.h"
 
@@ -41,12 +42,12 @@ std::vector<std::string> NamesOf(const JsonView& object) {
 
 DescriptionFiles::DescriptionFiles(std::string beside, std::string source)
     : beside_(beside.empty() ? "." : std::move(beside)), source_(std::move(source)) {
-  if (!source_.empty() && !fs::is_directory(source_)) Fail("{}: not a directory", source_);
+  if (!source_.empty() && !fs::is_directory(Utf8Path(source_))) Fail("{}: not a directory", source_);
 }
 
 std::string DescriptionFiles::FolderOf(const std::string& file) {
   if (source_.empty()) return beside_;
-  const fs::path given = fs::path(source_) / file, own = fs::path(beside_) / file;
+  const fs::path given = Utf8Path(source_) / file, own = Utf8Path(beside_) / file;
   if (!fs::exists(given)) {
     if (!fs::exists(own)) Fail("{} is neither in {} nor in {}", file, source_, beside_);
     return beside_;
@@ -57,10 +58,10 @@ std::string DescriptionFiles::FolderOf(const std::string& file) {
   return source_;
 }
 
-std::string DescriptionFiles::PathOf(const std::string& file) { return (fs::path(FolderOf(file)) / file).string(); }
+std::string DescriptionFiles::PathOf(const std::string& file) { return (Utf8Path(FolderOf(file)) / file).string(); }
 
 std::string DescriptionFiles::TokenizerFolder() const {
-  return source_.empty() || !HasTokenizer(source_) ? beside_ : source_;
+  return source_.empty() || !HasTokenizer(Utf8Path(source_)) ? beside_ : source_;
 }
 
 std::vector<std::string> ReadLabels(const JsonView& labels, DescriptionFiles& files) {
@@ -76,7 +77,7 @@ std::vector<std::string> ReadLabels(const JsonView& labels, DescriptionFiles& fi
     file = labels.Text();
   }
   const std::string path = files.PathOf(file);
-  if (fs::path(file).extension() != ".json") {
+  if (Utf8Path(file).extension() != ".json") {
     if (!key.empty()) Fail("{}: key needs a JSON file, not {}", labels.name(), file);
     return LinesOf(ReadFile(path), path);
   }

@@ -9,6 +9,7 @@
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/description_files.h"
 #include "tools/convert/operands.h"
@@ -522,7 +523,7 @@ Description ParseGraph(const std::string& text, const std::string& directory, co
 }
 
 Description ReadGraph(const std::string& path, const std::string& source) {
-  return ParseGraph(ReadFile(path), std::filesystem::path(path).parent_path().string(), path, source);
+  return ParseGraph(ReadFile(path), Utf8Path(path).parent_path().string(), path, source);
 }
 
 }  // namespace fovea::tools

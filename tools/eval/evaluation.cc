@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/eval/agreement.h"
 #include "tools/eval/judges.h"
 #include "tools/measure/alternating_runs.h"
@@ -80,7 +81,7 @@ OrderedJson AgreementOf(Measure measure, const std::vector<double>& a, const std
 OrderedJson AboutBlobs(const std::vector<const Model*>& models) {
   OrderedJson about = OrderedJson::array();
   for (const Model* model : models) {
-    about.push_back({{"blob", model->name()}, {"bytes", std::filesystem::file_size(model->name())}});
+    about.push_back({{"blob", model->name()}, {"bytes", std::filesystem::file_size(Utf8Path(model->name()))}});
   }
   return about;
 }

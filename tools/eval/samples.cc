@@ -9,6 +9,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/lines.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -67,13 +68,14 @@ Samples ReadLabelled(const std::string& file) {
 
 Samples ReadLabelledFiles(const std::string& file) {
   namespace fs = std::filesystem;
-  const fs::path folder = file == "-" ? fs::path() : fs::path(file).parent_path();
+  const fs::path folder = file == "-" ? fs::path() : Utf8Path(file).parent_path();
   return Read(file, [&](std::vector<std::string> fields, Sample& sample) {
     CheckCount(file, sample, fields, 2, 2, "a path and a label");
-    const auto is_file = [&](const std::string& path) { return fs::is_regular_file(folder / path); };
+    const auto is_file = [&](const std::string& path) { return fs::is_regular_file(folder / Utf8Path(path)); };
     if (!is_file(fields[0]) && is_file(fields[1])) std::swap(fields[0], fields[1]);
     sample.parts = {(folder / fields[0]).string()};
-    if (!fs::is_regular_file(sample.parts[0])) Fail("{}:{}: no file '{}'", file, sample.line, sample.parts[0]);
+    if (!fs::is_regular_file(Utf8Path(sample.parts[0])))
+      Fail("{}:{}: no file '{}'", file, sample.line, sample.parts[0]);
     sample.label = fields[1];
   });
 }

@@ -4,6 +4,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/gguf/gguf.h"
 
 namespace fovea::tools {
@@ -59,7 +60,7 @@ GgufReader::GgufReader(const std::string& path) {
   files_.clear();
   for (int64_t i = 0; i < given.count; ++i) {
     const std::string of = PathOf(path, given, i);
-    if (!std::filesystem::exists(of)) {
+    if (!std::filesystem::exists(Utf8Path(of))) {
       Fail("{}: is missing: the model is split into {} files, which must be in one folder", of, given.count);
     }
     GgufContent content = open(of);

@@ -8,6 +8,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/mapped_file.h"
+#include "tools/base/utf8_path.h"
 #include "tools/inspect/static_memory.h"
 
 namespace fovea::tools {
@@ -112,7 +113,7 @@ std::string Upper(std::string name) {
 }
 
 std::string Comment(const EmbeddedBlob& blob) {
-  std::string name = std::filesystem::path(blob.path).filename().string();
+  std::string name = Utf8Path(blob.path).filename().string();
   for (size_t end; (end = name.find("*/")) != std::string::npos;) name.erase(end, 1);
   return fmt::format("{}{}, made by 'fovea embed-blob'. */\n", kEmbeddedComment, Printable(name));
 }
@@ -191,7 +192,7 @@ ElfMachine ElfMachineLike(const std::string& path) {
 }
 
 std::string Identifier(const std::string& path) {
-  std::string name = std::filesystem::path(path).stem().string();
+  std::string name = Utf8Path(path).stem().string();
   for (char& c : name) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (!letter) c = '_';
@@ -233,7 +234,7 @@ std::string EmbeddedSource(const EmbeddedBlob& blob) {
 
 std::string EmbeddedAssembly(const EmbeddedBlob& blob) {
   std::string file;
-  for (const char c : std::filesystem::absolute(blob.path).lexically_normal().string()) {
+  for (const char c : std::filesystem::absolute(Utf8Path(blob.path)).lexically_normal().string()) {
     if (c == '"' || c == '\\') file += '\\';
     file += c;
   }

@@ -10,6 +10,7 @@
 #include "tools/base/float8.h"
 #include "tools/base/half.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/safetensors/safetensors.h"
 
 namespace fovea::tools {
@@ -200,7 +201,7 @@ StoredTensors ParseSafetensors(const uint8_t* data, uint64_t size, const std::st
 SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
   namespace fs = std::filesystem;
   std::set<std::string> names;
-  if (fs::path(path).extension() == ".json") {
+  if (Utf8Path(path).extension() == ".json") {
     const Json index = ReadJson(path);
     for (const auto& [tensor, file] : JsonView(index, path)["weight_map"].Object().items()) {
       names.insert(Text(file, fmt::format("{}: weight_map.{}", path, tensor)));
@@ -209,11 +210,12 @@ SafetensorsReader::SafetensorsReader(const std::string& path) : path_(path) {
       if (name.find('/') != std::string::npos) Fail("{}: {} is not a file beside it", path, name);
     }
   } else {
-    names.insert(fs::path(path).filename().string());
+    names.insert(Utf8Path(path).filename().string());
   }
   for (const std::string& name : names) {
-    const std::string file = (fs::path(path).parent_path() / name).string();
-    if (names.size() > 1 && !fs::exists(file)) Fail("{}: lists {}, which is not beside it; download it", path, name);
+    const std::string file = (Utf8Path(path).parent_path() / name).string();
+    if (names.size() > 1 && !fs::exists(Utf8Path(file)))
+      Fail("{}: lists {}, which is not beside it; download it", path, name);
     files_.push_back(std::make_unique<MappedFile>(file));
     for (auto& [tensor, stored] : ParseSafetensors(files_.back()->data(), files_.back()->size(), file)) {
       if (!tensors_.emplace(tensor, stored).second) Fail("{}: tensor {} is in two files", path, tensor);

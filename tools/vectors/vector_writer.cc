@@ -11,6 +11,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/print.h"
+#include "tools/base/utf8_path.h"
 #include "tools/vectors/growing_file.h"
 
 namespace fovea::tools {
@@ -164,7 +165,7 @@ class JsonLinesWriter : public VectorWriter {
 }  // namespace
 
 VectorForm VectorFormOf(const std::string& path) {
-  const std::string end = std::filesystem::path(path).extension().string();
+  const std::string end = Utf8Path(path).extension().string();
   if (end == ".npy") return VectorForm::kNumpy;
   if (end == ".safetensors") return VectorForm::kSafetensors;
   if (end == ".jsonl") return VectorForm::kJsonLines;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/longformer_attention.h"
 #include "tools/convert/arch/sequence_to_sequence.h"
 #include "tools/convert/arch/shifted_decoder.h"
@@ -256,7 +257,7 @@ void DescribeTransformerEncoderDecoder(const Checkpoint& checkpoint, Description
                            {"unknown", "each"},
                            {"pad_id", config.Number("pad_token_id")},
                            {"unknown_id", config.Number("source_unk_token_id")}};
-  const std::string path = (std::filesystem::path(checkpoint.directory) / "target_vocab.json").string();
+  const std::string path = (Utf8Path(checkpoint.directory) / "target_vocab.json").string();
   const Json characters = ReadJson(path);
   const JsonView list(characters, path);
   for (size_t i = 0; i < list.List().size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/bert_family.h"
 #include "tools/convert/constants.h"
 
@@ -50,7 +51,7 @@ Blocks ReadBlocks(const Checkpoint& checkpoint, const LayerStack& stack, Weights
     Fail("config.json: {} random blocks of {} rows are not supported", blocks.random, blocks.size);
   }
   if (blocks.random == 0) return blocks;
-  const std::filesystem::path path = std::filesystem::path(checkpoint.directory) / kChoices;
+  const std::filesystem::path path = Utf8Path(checkpoint.directory) / kChoices;
   if (std::filesystem::exists(path)) {
     const SafetensorsReader file(path.string());
     for (uint32_t i = 0; i < stack.layers.size(); ++i) {

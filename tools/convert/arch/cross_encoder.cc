@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -19,7 +20,7 @@ struct Activation {
 
 // In the order in which CrossEncoder looks for it (sentence_transformers/cross_encoder/model.py).
 Activation ActivationOf(const Checkpoint& checkpoint) {
-  const fs::path file = fs::path(checkpoint.directory) / kSettings;
+  const fs::path file = Utf8Path(checkpoint.directory) / kSettings;
   const Json json = !checkpoint.directory.empty() && fs::exists(file) ? ReadJson(file.string()) : Json();
   if (json.is_object()) {
     const JsonView settings(json, file.string());

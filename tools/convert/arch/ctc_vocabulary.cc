@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/text/readers.h"
 #include "tools/convert/text/unicode.h"
 
@@ -19,8 +20,8 @@ constexpr WholeRange kIds = {0, (1 << 24) - 1};
 class File {
  public:
   File(const Checkpoint& checkpoint, const char* name)
-      : path_((fs::path(checkpoint.directory) / name).string()),
-        json_(fs::exists(path_) ? ReadJson(path_) : Json::object()) {}
+      : path_((Utf8Path(checkpoint.directory) / name).string()),
+        json_(fs::exists(Utf8Path(path_)) ? ReadJson(path_) : Json::object()) {}
   JsonView view() const { return {json_, path_}; }
   const std::string& path() const { return path_; }
 
@@ -130,7 +131,7 @@ class Vocabulary {
 }  // namespace
 
 void DescribeCtcVocabulary(const Checkpoint& checkpoint, uint32_t scores, Description& description) {
-  if (!fs::exists(fs::path(checkpoint.directory) / "vocab.json")) return;
+  if (!fs::exists(Utf8Path(checkpoint.directory) / "vocab.json")) return;
   Vocabulary(checkpoint).Describe(scores, description);
 }
 

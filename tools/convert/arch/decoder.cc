@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/generation_report.h"
 
 namespace fovea::tools {
@@ -149,8 +150,8 @@ class Settings {
 
 GenerationConfig::GenerationConfig(const Checkpoint& checkpoint) : config_(checkpoint.config) {
   if (checkpoint.directory.empty()) return;
-  const std::string path = (fs::path(checkpoint.directory) / "generation_config.json").string();
-  if (!fs::exists(path)) return;
+  const std::string path = (Utf8Path(checkpoint.directory) / "generation_config.json").string();
+  if (!fs::exists(Utf8Path(path))) return;
   json_ = ReadJson(path);
   if (!json_.is_object()) Fail("{}: not a JSON object", path);
   own_.emplace(json_, path);

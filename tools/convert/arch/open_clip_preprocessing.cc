@@ -6,6 +6,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/image_settings.h"
 
 namespace fovea::tools {
@@ -17,8 +18,8 @@ using Fit = Preparation::Fit;
 }  // namespace
 
 std::optional<Preparation> ReadOpenClipPreprocessing(const std::string& directory) {
-  const std::string path = (fs::path(directory) / "open_clip_config.json").string();
-  if (!fs::exists(path)) return std::nullopt;
+  const std::string path = (Utf8Path(directory) / "open_clip_config.json").string();
+  if (!fs::exists(Utf8Path(path))) return std::nullopt;
   const Json json = ReadJson(path);
   const JsonView file = JsonView(json, path), settings = file["preprocess_cfg"];
   if (settings.IsNull()) return std::nullopt;

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <map>
 
+#include "tools/base/utf8_path.h"
+
 namespace fovea::tools {
 namespace {
 
@@ -21,14 +23,14 @@ std::string TypeOf(const ProcessorFile& processor, const std::vector<std::string
 }  // namespace
 
 std::optional<ProcessorFile> FindProcessor(const std::string& directory, const std::string& part) {
-  const std::string whole = (fs::path(directory) / "processor_config.json").string();
-  const std::string alone = (fs::path(directory) / "preprocessor_config.json").string();
-  if (fs::exists(whole)) {
+  const std::string whole = (Utf8Path(directory) / "processor_config.json").string();
+  const std::string alone = (Utf8Path(directory) / "preprocessor_config.json").string();
+  if (fs::exists(Utf8Path(whole))) {
     const Json json = ReadJson(whole);
     const JsonView view = JsonView(json, whole)[part.c_str()];
     if (!view.IsNull()) return ProcessorFile{view.Object(), view.name()};
   }
-  if (!fs::exists(alone)) return std::nullopt;
+  if (!fs::exists(Utf8Path(alone))) return std::nullopt;
   return ProcessorFile{JsonView(ReadJson(alone), alone).Object(), alone};
 }
 

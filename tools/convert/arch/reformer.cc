@@ -10,6 +10,7 @@
 #include <random>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/program_builder.h"
 #include "tools/convert/constants.h"
 #include "tools/safetensors/safetensors.h"
@@ -110,10 +111,10 @@ Constant RandomRotations(uint64_t seed, const Shape& shape) {
 // all layers.
 void AddRotations(const Checkpoint& checkpoint, const Shape& shape, uint32_t layers, Description& description) {
   if (layers == 0) return;
-  const std::string path = (std::filesystem::path(checkpoint.directory) / "rotations.safetensors").string();
+  const std::string path = (Utf8Path(checkpoint.directory) / "rotations.safetensors").string();
   const Json& hash_seed = checkpoint.config.Get("hash_seed");
   std::shared_ptr<SafetensorsReader> file;
-  if (std::filesystem::exists(path)) {
+  if (std::filesystem::exists(Utf8Path(path))) {
     file = std::make_shared<SafetensorsReader>(path);
     description.SetMetadata("rotations", "file");
   } else {

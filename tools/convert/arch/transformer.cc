@@ -6,6 +6,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
 #include "tools/convert/arch/image_processor.h"
@@ -203,9 +204,9 @@ Description DescribeModel(const Config& config, const std::string& directory, co
 
 Description DescribeDirectory(const std::string& directory, const Reading& reading) {
   RefuseOtherKinds(directory);
-  if (fs::exists(fs::path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
+  if (fs::exists(Utf8Path(directory) / "modules.json") && reading.task.empty() && reading.image_sizes.empty())
     return DescribeSentenceTransformer(directory, reading);
-  if (!fs::exists(fs::path(directory) / "config.json")) FailWithoutConfig(directory);
+  if (!fs::exists(Utf8Path(directory) / "config.json")) FailWithoutConfig(directory);
   if (IsTimm(directory)) return DescribeTimm(directory, reading);
   if (std::optional<Description> embedder = DescribeEmbedder(directory, reading)) return std::move(*embedder);
   return DescribeTransformer(directory, reading);

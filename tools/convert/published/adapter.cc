@@ -12,6 +12,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/published/kinds.h"
 #include "tools/convert/published/weight_files.h"
 
@@ -87,7 +88,7 @@ class Adapter {
  public:
   Adapter(const std::string& directory, Weights& weights, Findings& findings)
       : directory_(directory),
-        path_((fs::path(directory) / "adapter_config.json").string()),
+        path_((Utf8Path(directory) / "adapter_config.json").string()),
         json_(Read(path_)),
         config_(json_, path_),
         weights_(weights),
@@ -97,10 +98,10 @@ class Adapter {
     CheckConfig();
     std::string file;
     for (const char* name : {"adapter_model.safetensors", "adapter_model.bin"}) {
-      if (file.empty() && fs::exists(fs::path(directory_) / name)) file = name;
+      if (file.empty() && fs::exists(Utf8Path(directory_) / name)) file = name;
     }
     if (file.empty()) Fail("{}: has no adapter_model.safetensors or adapter_model.bin", directory_);
-    const std::string path = (fs::path(directory_) / file).string();
+    const std::string path = (Utf8Path(directory_) / file).string();
     RefusePointer(path);
     std::map<std::string, Module> modules;
     std::map<std::string, FileTensor> whole;
@@ -113,7 +114,7 @@ class Adapter {
 
  private:
   static Json Read(const std::string& path) {
-    if (!fs::exists(path)) Fail("{}: No such file; --adapter needs the directory of an adapter", path);
+    if (!fs::exists(Utf8Path(path))) Fail("{}: No such file; --adapter needs the directory of an adapter", path);
     RefusePointer(path);
     return ReadJson(path);
   }
@@ -291,6 +292,6 @@ void MergeAdapter(const std::string& directory, Weights& weights, Findings& find
   Adapter(directory, weights, findings).Merge();
 }
 
-bool HasAdapter(const std::string& directory) { return fs::exists(fs::path(directory) / "adapter_config.json"); }
+bool HasAdapter(const std::string& directory) { return fs::exists(Utf8Path(directory) / "adapter_config.json"); }
 
 }  // namespace fovea::tools

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/published/config_spellings.h"
 #include "tools/convert/published/text_part.h"
 
@@ -10,7 +11,7 @@ namespace fovea::tools {
 
 Config ReadConfigFile(const std::string& directory, Findings& findings, bool* text_part) {
   findings.push_back({Topic::kFiles, "config.json"});
-  const std::string path = (std::filesystem::path(directory) / "config.json").string();
+  const std::string path = (Utf8Path(directory) / "config.json").string();
   Json json = ReadJson(path);
   if (!json.is_object()) Fail("{}: not a JSON object", path);
   UseOneSpelling(json, findings);

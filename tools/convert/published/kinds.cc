@@ -11,6 +11,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 
 namespace fovea::tools {
 namespace {
@@ -117,7 +118,7 @@ std::set<std::string> NamesIn(const std::string& directory) {
     }
     return folders;
   };
-  for (const std::string& folder : list(directory, "")) list(fs::path(directory) / folder, folder + "/");
+  for (const std::string& folder : list(Utf8Path(directory), "")) list(Utf8Path(directory) / folder, folder + "/");
   return names;
 }
 
@@ -154,7 +155,7 @@ void FailIfAdapter(const std::string& directory, const std::set<std::string>& na
   if (names.count("adapter_config.json") == 0 || HasUsualWeights(names)) return;
   std::string base = "its base model";
   try {
-    const std::string path = (fs::path(directory) / "adapter_config.json").string();
+    const std::string path = (Utf8Path(directory) / "adapter_config.json").string();
     const Json json = ReadJson(path);
     base = JsonView(json, path)["base_model_name_or_path"].Text(base);
   } catch (const Failure&) {  // the sentence below stays true
@@ -186,7 +187,7 @@ void RefuseOtherKinds(const std::string& directory) {
     FailIfOther(directory, names, has_config);
   }
   for (const char* file : {"config.json", "modules.json"}) {
-    if (names.count(file) != 0) RefusePointer((fs::path(directory) / file).string());
+    if (names.count(file) != 0) RefusePointer((Utf8Path(directory) / file).string());
   }
 }
 
@@ -201,7 +202,7 @@ void FailWithoutConfig(const std::string& directory) {
   }
   if (names.count("graph.json") != 0) {
     Fail("{}: has no config.json, but a description; give that: fovea convert {}", directory,
-         (std::filesystem::path(directory) / "graph.json").string());
+         (Utf8Path(directory) / "graph.json").string());
   }
   Fail("{}: has no config.json, which every model of transformers has (there are: {})", directory, Listed(names));
 }
@@ -228,7 +229,7 @@ void FailWithoutWeights(const std::string& directory) {
 
 void RefusePointer(const std::string& path) {
   static constexpr std::string_view kStart = "version https://git-lfs";
-  std::ifstream file(fs::path(path), std::ios::binary);
+  std::ifstream file(Utf8Path(path), std::ios::binary);
   std::string start(kStart.size(), '\0');
   if (file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kStart) {
     Fail("{}: is a pointer of Git LFS, the file itself was not downloaded; run: git lfs pull", path);
@@ -240,22 +241,22 @@ void RefuseOtherInputs(const std::string& input) {
   static constexpr const char* kArchives[] = {".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z"};
   const auto ends = [&](const char* end) { return EndsWith(input, end); };
   std::error_code error;
-  if (!fs::exists(input, error)) {
+  if (!fs::exists(Utf8Path(input), error)) {
     Fail("{}: No such file or directory; give a model directory, FILE.gguf or a description (graph.json)", input);
   }
   RefusePointer(input);
   if (EndsWith(input, ".gguf")) return;
   if (EndsWith(input, ".json")) {
-    const std::string name = fs::path(input).filename().string();
+    const std::string name = Utf8Path(input).filename().string();
     if (name != "config.json" && name != "model.safetensors.index.json" && name != "adapter_config.json") return;
     Fail("{}: is a file of a model directory; give the directory", input);
   }
-  const auto folder = fs::path(input).parent_path();
+  const auto folder = Utf8Path(input).parent_path();
   const std::string shown = folder.empty() ? "." : folder.string();
   if (std::any_of(std::begin(kArchives), std::end(kArchives), ends)) Fail("{}: is an archive; unpack it first", input);
   for (const Kind& kind : Kinds()) {
     if (kind.files.size() != 1) continue;
-    const std::string mark = Mark(kind, {fs::path(input).filename().string()});
+    const std::string mark = Mark(kind, {Utf8Path(input).filename().string()});
     if (!mark.empty() && mark.find(".json") == std::string::npos) Fail("{}: is {}; {}", input, kind.name, kind.way_out);
   }
   if (std::any_of(std::begin(kWeights), std::end(kWeights), ends)) {

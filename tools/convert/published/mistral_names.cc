@@ -10,6 +10,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/constants.h"
 
 namespace fovea::tools {
@@ -33,8 +34,8 @@ struct Heads {
 Heads ReadHeads(const std::string& directory) {
   for (const auto& [file, queries, keys] : {std::tuple{"params.json", "n_heads", "n_kv_heads"},
                                             {"config.json", "num_attention_heads", "num_key_value_heads"}}) {
-    const std::string path = (fs::path(directory) / file).string();
-    if (!fs::exists(path)) continue;
+    const std::string path = (Utf8Path(directory) / file).string();
+    if (!fs::exists(Utf8Path(path))) continue;
     const Json json = ReadJson(path);
     const JsonView view(json, path);
     if (view[queries].IsNull()) continue;

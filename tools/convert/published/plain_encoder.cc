@@ -5,6 +5,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/published/sentence_modules.h"
 #include "tools/convert/published/static_embedding.h"
 
@@ -18,7 +19,7 @@ std::string ClassOf(const Json& classes) {
 }
 
 std::string ClassIn(const std::string& directory) {
-  const Json config = ReadJson((fs::path(directory) / "config.json").string());
+  const Json config = ReadJson((Utf8Path(directory) / "config.json").string());
   return config.is_object() ? ClassOf(config.value("architectures", Json())) : "";
 }
 
@@ -51,7 +52,7 @@ Description DescribePooled(const std::string& directory, const Reading& reading)
 
 // The words that ColBERT's code puts in place of a marker, if the file that names them is there.
 std::string MarkersOf(const std::string& directory) {
-  const fs::path file = fs::path(directory) / "artifact.metadata";
+  const fs::path file = Utf8Path(directory) / "artifact.metadata";
   std::string query = "[unused0]", document = "[unused1]";
   if (fs::exists(file)) {
     const Json json = ReadJson(file.string());

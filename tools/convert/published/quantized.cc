@@ -6,6 +6,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/published/quantized_layers.h"
 
 namespace fovea::tools {
@@ -140,7 +141,7 @@ Stated FromConfig(const Config& config) {
 
 Stated FromFiles(const std::string& directory) {
   for (const auto& [name, method] : {std::pair{"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}}) {
-    const fs::path file = fs::path(directory) / name;
+    const fs::path file = Utf8Path(directory) / name;
     if (!fs::exists(file)) continue;
     const Json json = ReadJson(file.string());
     const JsonView view(json, name);

@@ -7,6 +7,7 @@
 
 #include "runtime/blob/format.h"
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/config.h"
 #include "tools/convert/published/weight_files.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Config ConfigIn(const std::string& directory) { return Config((fs::path(directory) / "config.json").string()); }
+Config ConfigIn(const std::string& directory) { return Config((Utf8Path(directory) / "config.json").string()); }
 
 struct Mode {
   const char* name;
@@ -107,7 +108,7 @@ void ModuleChain::Pooling(const std::string& directory) {
   description_.warnings.push_back(
       fmt::format("{}: include_prompt false is not supported: the original leaves the tokens of a prompt out of the "
                   "embedding, so prompts are refused; embeddings of texts without a prompt are right",
-                  (fs::path(directory) / "config.json").string()));
+                  (Utf8Path(directory) / "config.json").string()));
 }
 
 void ModuleChain::Pool(const std::vector<std::string>& modes) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/config.h"
 
 namespace fovea::tools {
@@ -24,7 +25,7 @@ std::string Quoted(const std::string& text) { return Json(text).dump(-1, ' ', fa
 
 // Lengths above 1e9 mean "no limit".
 uint32_t TokenizerLimit(const std::string& directory) {
-  const fs::path file = fs::path(directory) / "tokenizer_config.json";
+  const fs::path file = Utf8Path(directory) / "tokenizer_config.json";
   if (!fs::exists(file)) return 0;
   const Json json = ReadJson(file.string());
   const auto found = json.is_object() ? json.find("model_max_length") : json.end();
@@ -113,7 +114,7 @@ void AddLateInteraction(const JsonView& config, Description& description) {
 TransformerSettings ReadTransformerSettings(const std::string& directory) {
   TransformerSettings settings;
   for (const char* name : kLimits) {
-    const fs::path file = fs::path(directory) / name;
+    const fs::path file = Utf8Path(directory) / name;
     if (!fs::exists(file)) continue;
     const Config limits(file.string());
     settings.file = name;
@@ -156,7 +157,7 @@ void ApplyLimits(const std::string& directory, const TransformerSettings& settin
 
 SentenceSettings ReadSentenceSettings(const std::string& directory, Description& description) {
   SentenceSettings settings;
-  const fs::path file = fs::path(directory) / kSentenceConfig;
+  const fs::path file = Utf8Path(directory) / kSentenceConfig;
   if (!fs::exists(file)) return settings;
   const Json json = ReadJson(file.string());
   const JsonView config(json, kSentenceConfig);
@@ -170,7 +171,7 @@ SentenceSettings ReadSentenceSettings(const std::string& directory, Description&
 }
 
 std::string SentenceModelType(const std::string& directory) {
-  const fs::path file = fs::path(directory) / kSentenceConfig;
+  const fs::path file = Utf8Path(directory) / kSentenceConfig;
   if (!fs::exists(file)) return "";
   const Json json = ReadJson(file.string());
   const JsonView config(json, kSentenceConfig);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/published/sentence_modules.h"
 #include "tools/convert/published/sentence_settings.h"
@@ -63,11 +64,11 @@ std::vector<Module> ReadModules(const std::string& directory, const std::string&
     Module module;
     module.type = entry["type"].Text();
     module.kind = module.type.substr(module.type.rfind('.') + 1);
-    const fs::path place = entry["path"].Text("");
-    if (place.is_absolute() || std::find(place.begin(), place.end(), fs::path("..")) != place.end()) {
+    const fs::path place = Utf8Path(entry["path"].Text(""));
+    if (place.is_absolute() || std::find(place.begin(), place.end(), Utf8Path("..")) != place.end()) {
       Fail("{} {} leaves the directory", entry["path"].name(), Shown(entry["path"].json()));
     }
-    module.directory = (fs::path(directory) / place).string();
+    module.directory = (Utf8Path(directory) / place).string();
     const std::string package = module.type.substr(0, module.type.find('.'));
     module.late = package == "pylate";
     if (package != "sentence_transformers" && package != "pylate") {
@@ -140,7 +141,7 @@ Description DescribeSplade(const std::vector<Module>& modules, const std::string
       Fail("{}: module {} after the scores of words is not supported; remove it from modules.json", path,
            modules[i].type);
     }
-    const Config config((fs::path(modules[i].directory) / "config.json").string());
+    const Config config((Utf8Path(modules[i].directory) / "config.json").string());
     pooling = config.Text("pooling_strategy", pooling);
     activation = config.Text("activation_function", activation);
     if ((pooling != "max" && pooling != "sum") || (activation != "relu" && activation != "log1p_relu")) {
@@ -164,7 +165,7 @@ bool IsCrossEncoder(const std::vector<Module>& modules, const std::string& model
 }  // namespace
 
 Description DescribeSentenceTransformer(const std::string& directory, const Reading& reading) {
-  const std::string path = (fs::path(directory) / "modules.json").string();
+  const std::string path = (Utf8Path(directory) / "modules.json").string();
   if (!reading.pooling.empty()) {
     Fail("{}: the model has its own pooling; leave --pool out, or add --task embedding to convert the encoder alone",
          path);
@@ -182,7 +183,7 @@ Description DescribeSentenceTransformer(const std::string& directory, const Read
     return description;
   };
   for (const char* file : {"colbert_linear.pt", "sparse_linear.pt"}) {
-    if (!fs::exists(fs::path(directory) / file)) continue;
+    if (!fs::exists(Utf8Path(directory) / file)) continue;
     notes.findings.push_back({Topic::kNotUsed, fmt::format("{}: another output of BGE-M3 beside its embedding", file)});
   }
   const Module& encoder = modules[0];

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tools/base/fail.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/published/weight_files.h"
 
@@ -73,7 +74,7 @@ Description Describe(const std::string& directory, const Rules& rules) {
   description.SetMetadata("task", "embedding");
   description.tokenizer = {{"type", "tokenizer.json"}, {"file", "tokenizer.json"}, {"special_tokens", false}};
   if (rules.max_length != 0) description.tokenizer["max_length"] = rules.max_length;
-  if (!fs::exists(fs::path(directory) / "tokenizer.json")) {
+  if (!fs::exists(Utf8Path(directory) / "tokenizer.json")) {
     Fail("{}: has no tokenizer.json, which the original needs; save the model again with its tokenizer", directory);
   }
   description.spaces = {{"texts"}, {"tokens", "texts"}};
@@ -106,7 +107,7 @@ Description Describe(const std::string& directory, const Rules& rules) {
 }
 
 Json ConfigOf(const std::string& directory) {
-  const fs::path file = fs::path(directory) / "config.json";
+  const fs::path file = Utf8Path(directory) / "config.json";
   if (!fs::exists(file)) return Json::object();
   Json config = ReadJson(file.string());
   return config.is_object() ? config : Json::object();
@@ -114,8 +115,8 @@ Json ConfigOf(const std::string& directory) {
 
 // The id of model.unk_token in tokenizer.json; -1: none.
 int64_t UnknownToken(const std::string& directory) {
-  const std::string name = (fs::path(directory) / "tokenizer.json").string();
-  if (!fs::exists(name)) return -1;
+  const std::string name = (Utf8Path(directory) / "tokenizer.json").string();
+  if (!fs::exists(Utf8Path(name))) return -1;
   const Json file = ReadJson(name);
   const Json model = file.is_object() ? file.value("model", Json()) : Json();
   if (!model.is_object()) return -1;
@@ -145,7 +146,7 @@ bool IsModel2Vec(const std::string& directory) {
 Description DescribeModel2Vec(const std::string& directory) {
   constexpr uint32_t kEncodes = 512;  // max_length of StaticModel.encode
   Description description = Describe(directory, {kEncodes, UnknownToken(directory)});
-  const std::string where = (fs::path(directory) / "config.json").string();
+  const std::string where = (Utf8Path(directory) / "config.json").string();
   const Json config = ConfigOf(directory);
   Program& program = description.programs[0];
   if (JsonView(config, where)["normalize"].Flag(false)) {

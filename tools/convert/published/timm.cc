@@ -11,6 +11,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/arch/image_settings.h"
 #include "tools/convert/constants.h"
 #include "tools/convert/published/weight_files.h"
@@ -44,7 +45,7 @@ class Timm {
  public:
   explicit Timm(const std::string& directory)
       : directory_(directory),
-        path_((fs::path(directory) / "config.json").string()),
+        path_((Utf8Path(directory) / "config.json").string()),
         json_(ReadJson(path_)),
         config_(json_, path_),
         architecture_(config_["architecture"].Text()) {}
@@ -260,8 +261,8 @@ class Timm {
 }  // namespace
 
 bool IsTimm(const std::string& directory) {
-  const std::string path = (fs::path(directory) / "config.json").string();
-  if (!fs::exists(path)) return false;
+  const std::string path = (Utf8Path(directory) / "config.json").string();
+  if (!fs::exists(Utf8Path(path))) return false;
   const Json json = ReadJson(path);
   return json.is_object() && json.contains("architecture") && json["architecture"].is_string() &&
          !json.contains("model_type");

@@ -10,6 +10,7 @@
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
 #include "tools/base/json.h"
+#include "tools/base/utf8_path.h"
 #include "tools/convert/published/kinds.h"
 #include "tools/convert/published/mistral_names.h"
 #include "tools/torch/torch_file.h"
@@ -95,7 +96,7 @@ std::vector<std::string> ShardsIn(const std::string& index, std::vector<std::str
   }
   for (const std::string& name : names) {
     if (name.find('/') != std::string::npos) Fail("{}: {} is not a file beside it", index, name);
-    if (!fs::exists(fs::path(index).parent_path() / name)) {
+    if (!fs::exists(Utf8Path(index).parent_path() / name)) {
       Fail("{}: lists {}, which is not in the directory; download it", index, name);
     }
   }
@@ -178,7 +179,7 @@ std::map<std::string, FileTensor> ReadTensors(const std::string& path, Findings&
     add(std::make_shared<const SafetensorsReader>(path));
   } else {
     const auto file = std::make_shared<const TorchReader>(path);
-    SaySkipped(fs::path(path).filename().string(), file->skipped(), findings);
+    SaySkipped(Utf8Path(path).filename().string(), file->skipped(), findings);
     add(file);
   }
   return tensors;
@@ -187,13 +188,13 @@ std::map<std::string, FileTensor> ReadTensors(const std::string& path, Findings&
 void AddWeightFiles(const std::string& directory, const std::string& prefix, Weights& weights, Findings& findings) {
   std::set<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(Utf8Path(directory), error), end; !error && at != end; at.increment(error)) {
     names.insert(at->path().filename().string());
   }
   const Found found = Find(directory, names);
   if (found.files.empty()) FailWithoutWeights(directory);
   for (const std::string& name : found.files) {
-    const std::string path = (fs::path(directory) / name).string();
+    const std::string path = (Utf8Path(directory) / name).string();
     const std::string remark = found.remark.empty() ? "" : fmt::format(" ({})", found.remark);
     findings.push_back({Topic::kFiles, name + remark});
     if (!EndsWith(name, ".json")) {
@@ -202,7 +203,7 @@ void AddWeightFiles(const std::string& directory, const std::string& prefix, Wei
     }
     std::vector<std::string> listed, missing;
     for (const std::string& shard : ShardsIn(path, listed)) {
-      AddTensors((fs::path(directory) / shard).string(), prefix, weights, findings);
+      AddTensors((Utf8Path(directory) / shard).string(), prefix, weights, findings);
     }
     for (const std::string& tensor : listed) {
       const bool renamed = EndsWith(tensor, "LayerNorm.gamma") || EndsWith(tensor, "LayerNorm.beta");
