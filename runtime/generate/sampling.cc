@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "runtime/generate/philox.h"
 #include "runtime/generate/scores.h"
@@ -11,7 +12,7 @@
 namespace fovea {
 namespace {
 
-constexpr float kHidden = -INFINITY;
+constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // Hides NaN, and clamps infinity to the largest finite number.
 constexpr auto kNumber = [](float score) {

@@ -29,7 +29,10 @@ class TextEncoder : public ::testing::Test {
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
+  void TearDown() override {
+    golden_.reset();  // a mapped file cannot be removed on Windows
+    std::filesystem::remove_all(directory_);
+  }
 
   void Begin(const std::string& published) {
     golden_ = std::make_unique<SafetensorsReader>(InData("hf/" + published + "/golden.safetensors"));
