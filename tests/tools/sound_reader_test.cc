@@ -118,6 +118,26 @@ TEST_F(SoundReaderTest, FaultsNameTheFile) {
   EXPECT_PRED2(has, movie, "it is MP4 or M4A, not a RIFF WAVE file; convert it: ffmpeg -i ");
 }
 
+// IMA ADPCM, which old recorders write: one silent block of 505 samples.
+TEST_F(SoundReaderTest, RareSamplesOfWavFiles) {
+  std::string file = "WAVEfmt ";
+  const auto put = [&](uint32_t word, int bytes) {
+    for (int i = 0; i < bytes; ++i) file += static_cast<char>(word >> 8 * i & 255);
+  };
+  put(20, 4), put(0x11, 2), put(1, 2), put(8000, 4), put(4055, 4), put(256, 2), put(4, 2), put(2, 2), put(505, 2);
+  file += "fact", put(4, 4), put(505, 4);
+  file += "data", put(256, 4), file += std::string(256, '\0');
+  const uint32_t size = static_cast<uint32_t>(file.size());
+  std::string head = "RIFF";
+  for (int i = 0; i < 4; ++i) head += static_cast<char>(size >> 8 * i & 255);
+  const std::string path = Write("ima.wav", head + file);
+  if (!WhyNoSndfile().empty()) {
+    EXPECT_THROW(SoundReader(path, 0).Count(), Failure);
+    GTEST_SKIP() << WhyNoSndfile();
+  }
+  EXPECT_EQ(SoundReader(path, 0).Count(), 505u);
+}
+
 // AU, the simplest kind of file that libsndfile reads: 16 bits, big-endian, two channels.
 TEST_F(SoundReaderTest, OtherKindsOfFiles) {
   std::string file = ".snd";

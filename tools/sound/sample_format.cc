@@ -106,8 +106,9 @@ SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size) {
   }
   const std::optional<Coding> coding = CodingOf(kind, format);
   if (!coding) {
-    Fail("samples of {} with {} bits in {} bytes are not supported; {}: convert the file first", NameOf(kind),
-         format.bits, format.bytes, kReadAre);
+    throw UnsupportedSamples(
+        fmt::format("samples of {} with {} bits in {} bytes are not supported; {}: convert the file first",
+                    NameOf(kind), format.bits, format.bytes, kReadAre));
   }
   format.coding = *coding;
   return format;

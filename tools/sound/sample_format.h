@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "tools/base/fail.h"
 #include "tools/sound/sample_source.h"
 
 namespace fovea::tools {
@@ -29,7 +30,12 @@ struct SampleFormat {
   uint64_t frame() const { return uint64_t{channels} * bytes; }
 };
 
-// Parses the "fmt " chunk. Fails with the name of an unsupported format.
+// Samples of a WAV file that are well described, but not read here.
+struct UnsupportedSamples : Failure {
+  using Failure::Failure;
+};
+
+// Parses the "fmt " chunk. Throws UnsupportedSamples with the name of an unsupported format.
 SampleFormat ReadSampleFormat(const uint8_t* chunk, uint64_t size);
 
 // Determines the position of samples that have fewer bits than their bytes: the upper bits, by the standard, unless all

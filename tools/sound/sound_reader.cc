@@ -5,6 +5,7 @@
 
 #include "tools/base/fail.h"
 #include "tools/sound/container.h"
+#include "tools/sound/sample_format.h"
 #include "tools/sound/sndfile.h"
 #include "tools/sound/wav.h"
 
@@ -15,12 +16,27 @@ namespace {
 constexpr uint64_t kLeastKept = 1 << 22;
 constexpr uint64_t kBlock = 1 << 16;  // samples that are read at a time
 
+// Rarer kinds of samples (ADPCM, GSM) are read by libsndfile, where it is installed.
+std::unique_ptr<SampleSource> OpenRareWav(const InputFile& file, const ForgetBytes& forget,
+                                          const UnsupportedSamples& fault) {
+  if (!WhyNoSndfile().empty()) throw fault;
+  try {
+    return OpenBySndfile(file.data(), file.size(), forget);
+  } catch (const Failure&) {
+    throw fault;  // in the words of the reader of WAV files
+  }
+}
+
 std::unique_ptr<SampleSource> OpenSource(const std::string& path, const InputFile& file) {
   const uint8_t* const data = file.data();
   const Container container = ContainerOf(data, file.size());
   const ForgetBytes forget = [&file](const uint8_t* begin, uint64_t size) { file.Forget(begin, size); };
   if (container.reader == Container::Reader::kWav || container.name == nullptr) {
-    return OpenWav(data, file.size(), forget);
+    try {
+      return OpenWav(data, file.size(), forget);
+    } catch (const UnsupportedSamples& fault) {
+      return OpenRareWav(file, forget, fault);
+    }
   }
   std::string why;
   if (container.reader == Container::Reader::kLibrary) {
