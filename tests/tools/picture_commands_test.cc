@@ -194,6 +194,9 @@ TEST_F(PictureCommands, PagesHaveTheNearestText) {
     EXPECT_NEAR(answer["entries"][i]["number"].get<double>(), matches[i]["probability"].get<double>(), 1e-5);
   }
   ExpectRefused({"attend", blob, "--image", Shown("rgb.png"), "--wav", "x"}, "give one kind of input only");
+  const std::string image_only = Path("image_only.fovea");
+  Fovea({"convert", InData("hf/clip-vision"), "-o", image_only});
+  ExpectRefused({"attend", image_only, "--image", Shown("rgb.png"), "--text", "a cat"}, "does not compare images");
 }
 
 TEST_F(PictureCommands, AreComparedWithTexts) {
@@ -346,6 +349,13 @@ TEST(GenerateFromImages, WritesTheLikeliestTokens) {
   const std::vector<int64_t> tokens = entry["tokens"];
   const std::vector<double> scores = entry["scores"];
   ASSERT_FALSE(tokens.empty());
+  // More than a window of images.
+  std::vector<std::string> many = {"generate", blob, "-n", "4", "--json"};
+  const size_t count = tools::kPicturesOfWindow + 2;
+  for (size_t i = 0; i < count; ++i) many.insert(many.end(), {"--image", Shown(i % 2 == 0 ? "rgb.png" : "grey.jpg")});
+  const json all = ParsedJson(Fovea(many).out);
+  ASSERT_EQ(all.size(), count);
+  for (size_t i = 0; i < count; i += 2) EXPECT_EQ(all[i]["tokens"], entry["tokens"]) << i;
 
   tools::Preparation p;
   p.fit = tools::Preparation::Fit::kStretch;

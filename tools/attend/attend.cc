@@ -36,9 +36,6 @@ std::string Title(const Model& model, const AttentionRecord& record) {
 }
 
 AttentionRecord RunSubject(const Model& model, const AttendRequest& request, bool only_bytes) {
-  if (!request.pictures.empty() && !request.texts.empty() && !MatchingOf(model)) {
-    Fail("{}: does not compare images with texts; leave out the texts or the images", model.name());
-  }
   Subject subject = SubjectOf(model, request);
   if (const auto session = RunTapped(model, request, only_bytes, &subject)) {
     AddAnswers(model, *session, request, &subject);
@@ -66,6 +63,9 @@ void AddExplanation(const Model& model, AttentionRecord* record) {
 }  // namespace
 
 AttentionRecord Attend(const Model& model, const AttendRequest& request, bool only_bytes) {
+  if (!request.pictures.empty() && !request.texts.empty() && !MatchingOf(model)) {
+    Fail("{}: does not compare images with texts; leave out the texts or the images", model.name());
+  }
   AttentionRecord record =
       Writes(model, request) ? AttendWritten(model, request, only_bytes) : RunSubject(model, request, only_bytes);
   const auto metadata = [&](const char* key) {

@@ -11,6 +11,7 @@
 #include "tools/commands/commands.h"
 #include "tools/commands/generation_arguments.h"
 #include "tools/generate/ctc_transcription.h"
+#include "tools/generate/decoder_session.h"
 #include "tools/generate/defaults.h"
 #include "tools/generate/target_tokens.h"
 #include "tools/media/notes.h"
@@ -110,8 +111,11 @@ Transcript TranscriptOf(const CtcSource& source) {
 
 void CheckModel(const Model& model) {
   if (ContinuesTexts(model)) Fail("{}: cannot transcribe: it has no encoder", model.name());
-  if (model.FindValue(EncoderProgram(model), "input_ids"))
+  if (!model.FindValue(EncoderProgram(model), "input_ids")) return;
+  if (FindGeneratePrograms(model)) {
     Fail("{}: cannot transcribe: its encoder reads text; use 'fovea translate'", model.name());
+  }
+  Fail("{}: cannot transcribe: it reads text; 'fovea run' prints its results", model.name());
 }
 
 // Checks all files before any is transcribed, so that a wrong path is reported at once.

@@ -6,6 +6,7 @@
 
 #include "tools/base/affixes.h"
 #include "tools/base/fail.h"
+#include "tools/base/suggestion.h"
 #include "tools/base/utf8_path.h"
 #include "tools/convert/arch/architecture.h"
 #include "tools/convert/arch/choose_architecture.h"
@@ -75,7 +76,11 @@ std::optional<Task> ChooseTask(const Config& config, const std::string& wanted) 
     const bool named = task.class_ending != nullptr && EndsWith(name, task.class_ending);
     if (wanted.empty() ? named : wanted == task.name) return task.task;
   }
-  if (!wanted.empty()) Fail("task {} is unknown", wanted);
+  if (!wanted.empty()) {
+    std::vector<std::string> names;
+    for (const TaskName& task : kTasks) names.emplace_back(task.name);
+    Fail("task {} is unknown{}; fovea convert --help lists the tasks", wanted, Suggestion(wanted, names));
+  }
   if (IsOwnEmbedder(name)) return Task::kEmbedding;
   return std::nullopt;
 }
