@@ -10,8 +10,8 @@
 
 #include "tools/base/print.h"
 #include "tools/base/printable.h"
+#include "tools/base/replaced.h"
 #include "tools/model/parameters.h"
-#include "tools/text/template_text.h"
 
 namespace fovea::tools {
 namespace {
@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, std::string>> Columns(const OrderedJson& meas
 }
 
 std::string CsvField(const std::string& text) {
-  return text.find_first_of(",\"\n") == std::string::npos ? text : '"' + jinja::Replaced(text, "\"", "\"\"", -1) + '"';
+  return text.find_first_of(",\"\n") == std::string::npos ? text : '"' + ReplacedAll(text, "\"", "\"\"") + '"';
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::string MeasurementMarkdown(const OrderedJson& measured) {
   for (const auto& [title, value] : Columns(measured, false)) {
     titles += " " + title + " |";
     rule += "---|";
-    values += " " + jinja::Replaced(value, "|", "\\|", -1) + " |";
+    values += " " + ReplacedAll(value, "|", "\\|") + " |";
   }
   return titles + "\n" + rule + "\n" + values + "\n";
 }

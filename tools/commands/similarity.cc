@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "tools/base/print.h"
+#include "tools/base/replaced.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/model/interrupt.h"
 #include "tools/prediction/prompts.h"
-#include "tools/text/template_text.h"
 #include "tools/text/truncation.h"
 #include "tools/vectors/directions.h"
 #include "tools/vectors/nearest.h"
@@ -42,7 +42,7 @@ Truncations TruncationsOf(const Directions& texts) {
 
 // A value within an object or array of JSON that is printed with indents.
 std::string Within(const OrderedJson& json, size_t indent) {
-  return jinja::Replaced(JsonText(json, 2), "\n", "\n" + std::string(indent, ' '), -1);
+  return ReplacedAll(JsonText(json, 2), "\n", "\n" + std::string(indent, ' '));
 }
 
 // Row by row: the matrix can be larger than memory.

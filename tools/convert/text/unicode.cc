@@ -75,10 +75,6 @@ std::string Utf8(uint32_t code) {
   return std::string(reinterpret_cast<const char*>(bytes), size);
 }
 
-bool IsUtf8(const std::string& bytes) {
-  return text::FirstInvalidByte(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()) == bytes.size();
-}
-
 std::vector<uint32_t> CodePoints(const std::string& utf8) {
   std::vector<uint32_t> codes;
   for (size_t i = 0; i < utf8.size();) {
