@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "tests/support/parsed_json.h"
+#include "tests/support/paths.h"
 #include "tests/support/run_command.h"
 #include "tests/support/wav_file.h"
 
@@ -116,6 +117,33 @@ TEST_F(SoundCommands, SoDoOtherCommands) {
   EXPECT_EQ(made.status, 0) << made.err;
   EXPECT_PRED2(Has, made.err, "longer.wav: " + std::string(kLeftOut));
   EXPECT_PRED2(Has, made.err, "shorter.wav: " + std::string(kSilence));
+}
+
+// A page is for looking: it has the first ten clips of a long file, and a note reports that.
+TEST_F(SoundCommands, PagesHaveTheFirstClips) {
+  const std::filesystem::path directory = directory_ / "whisper";
+  std::filesystem::create_directories(directory);
+  for (const char* file : {"config.json", "generation_config.json", "model.safetensors"}) {
+    std::filesystem::copy_file(InData(std::string("hf/whisper/") + file), directory / file);
+  }
+  Write("whisper/preprocessor_config.json",
+        R"({"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 16, "n_fft": 400, "hop_length": 200,
+            "chunk_length": 1, "n_samples": 16000, "sampling_rate": 16000, "padding_value": 0.0})");
+  const std::string blob = At("whisper.fovea"), record = At("record.json");
+  ASSERT_EQ(Fovea({"convert", directory.string(), "-o", blob}).status, 0);
+  const auto clips = [&](const std::string& wav) {
+    const CommandResult made = Fovea({"attend", blob, "--wav", wav, "-n", "2", "--json", record});
+    EXPECT_EQ(made.status, 0) << made.err;
+    std::ifstream file(record);
+    return std::pair(json::parse(file)["sounds"].size(), made.err);
+  };
+  const auto [few, silent] = clips(Wav("ten.wav", 10 * kRate));
+  EXPECT_EQ(few, 10u);
+  EXPECT_EQ(silent.find("left out"), std::string::npos) << silent;
+  const auto [many, told] = clips(Wav("twelve.wav", 12 * kRate));
+  EXPECT_EQ(many, 10u);
+  EXPECT_NE(told.find("twelve.wav: the first 10 clips, 10 s, are shown; the rest is left out"), std::string::npos)
+      << told;
 }
 
 TEST_F(SoundCommands, WhatAFileLacksIsTold) {

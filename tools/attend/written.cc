@@ -143,7 +143,22 @@ struct Source {
   std::vector<Tokens> tokens;                 // if it reads texts
   std::vector<Sound> sounds;                  // if it reads sounds
   std::vector<std::vector<int32_t>> prompts;  // for the decoder
+  std::vector<std::string> notes;             // parts of sounds that are left out
 };
+
+constexpr uint64_t kMostClips = 10;  // clips of a file: a page is for looking
+
+void AddClips(const std::string& file, uint32_t rate, uint64_t length, Source* source) {
+  const ChunkLengths clips = {length, 0, 0};
+  SoundReader sound(file, rate);
+  std::optional<SoundReader> first;
+  if (length != 0 && sound.CountUpTo(kMostClips * length + 1) > kMostClips * length) {
+    first.emplace(sound.Part(0, kMostClips * length));
+    source->notes.push_back(fmt::format("{}: the first {} clips, {:.0f} s, are shown; the rest is left out", file,
+                                        kMostClips, static_cast<double>(kMostClips * length) / rate));
+  }
+  for (Sound& clip : CutSound(first ? &*first : &sound, clips)) source->sounds.push_back(std::move(clip));
+}
 
 Source SourceOf(const Model& model, const AttendRequest& request, const GenerationRequest& generation) {
   Source source;
@@ -158,9 +173,7 @@ Source SourceOf(const Model& model, const AttendRequest& request, const Generati
     const std::optional<SoundInput> input = FindSoundInput(model, encode);
     if (!input) Fail("{}: program '{}' does not read audio", model.name(), model.Program(encode).name);
     for (const std::string& file : request.sounds) {
-      const ChunkLengths clips = {LongestClip(model, *input), 0, 0};
-      SoundReader sound(file, input->rate);
-      for (Sound& clip : CutSound(&sound, clips)) source.sounds.push_back(std::move(clip));
+      AddClips(file, input->rate, LongestClip(model, *input), &source);
     }
     source.batch = BatchFromSounds(model, *input, encode, source.sounds);
   } else {
@@ -207,6 +220,7 @@ AttentionRecord ScoreWritten(const Model& model, const AttendRequest& request, c
     if (!input) Fail("{}: program score does not read audio", model.name());
     subject.batch = BatchFromSounds(model, *input, subject.program, source.sounds);
     AddSounds(model, *input, source.sounds, &subject);
+    subject.record.notes = source.notes;
   } else {
     AddPictures(model, request.pictures, &subject);
   }
