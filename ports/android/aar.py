@@ -31,7 +31,7 @@ BIONIC = {
                   pthread_cond_init pthread_cond_signal pthread_cond_wait pthread_create pthread_join
                   pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_once
                   realloc snprintf strcmp strerror strlen strncmp sysconf write""",
-    "libm.so": "exp exp2f expf fmaxf fminf log log2f logf pow powf",
+    "libm.so": "exp exp2f expf fmaxf fminf log log1p log2f logf pow powf",
 }
 MANIFEST = f"""<?xml version="1.0" encoding="utf-8"?>
 <manifest xmlns:android="http://schemas.android.com/apk/res/android" package="fovea.android">

@@ -62,6 +62,47 @@ fovea_status bridge_encode(const fovea_model* model, const char* text, uint64_t 
                         second_size, &options, scratch, scratch_size, &tokens, error);
   counts[0] = tokens.count;
   counts[1] = tokens.text_tokens[0] + tokens.text_tokens[1];
+  counts[2] = tokens.text_tokens[0];
+  counts[3] = tokens.text_tokens[1];
+  return status;
+}
+
+fovea_status bridge_window(uint64_t count, const uint64_t* text_tokens, int32_t* ids, int32_t* types, uint8_t* special,
+                           uint32_t* ranges, uint32_t max_length, uint32_t stride, uint64_t window, uint64_t capacity,
+                           int32_t* window_ids, int32_t* window_types, uint8_t* window_special, uint32_t* window_ranges,
+                           uint64_t* counts, fovea_error* error) {
+  fovea_text_tokens pair = tokens_of(count, ids, types, special, ranges);
+  fovea_text_tokens made = tokens_of(capacity, window_ids, window_types, window_special, window_ranges);
+  pair.count = count;
+  memcpy(pair.text_tokens, text_tokens, sizeof(pair.text_tokens));
+  const fovea_status status = fovea_result_get_window(&pair, max_length, stride, window, &made, error);
+  counts[0] = made.count;
+  counts[1] = made.windows;
+  return status;
+}
+
+fovea_status bridge_answers(const fovea_model* model, uint32_t count, const uint64_t* tokens,
+                            const uint64_t* text_tokens, int32_t* ids, uint8_t* special, uint32_t* ranges,
+                            const float* scores, const char* context, uint64_t size, uint32_t top, uint32_t max_tokens,
+                            uint32_t allow_none, uint64_t capacity, fovea_answer* answers, uint64_t* found,
+                            fovea_error* error) {
+  fovea_text_tokens* windows = calloc((size_t)count + 1, sizeof(*windows));
+  if (windows == NULL) return no_memory(error);
+  fovea_answer_options options = FOVEA_ANSWER_OPTIONS_INIT;
+  options.top = top;
+  options.max_tokens = max_tokens;
+  options.allow_none = allow_none;
+  for (uint32_t i = 0; i < count; ++i) {
+    windows[i] = tokens_of(tokens[i], ids, NULL, special, ranges);
+    windows[i].count = tokens[i];
+    memcpy(windows[i].text_tokens, text_tokens, sizeof(windows[i].text_tokens));
+    ids += tokens[i];
+    special += tokens[i];
+    ranges += 2 * tokens[i];
+  }
+  const fovea_status status = fovea_result_get_answers(model, windows, count, scores, size > 0 ? context : "", size,
+                                                       &options, answers, capacity, found, error);
+  free(windows);
   return status;
 }
 

@@ -11,7 +11,7 @@ void bridge_free(void* block);
 /* Calls a task of the library for one worker. */
 void bridge_task(void* task, void* context, uint32_t worker);
 
-/* counts: tokens, and tokens of the texts before truncation. `second` counts if has_second is 1. */
+/* counts: tokens, tokens of the texts before truncation, and of each text. `second` counts if has_second is 1. */
 fovea_status bridge_encode(const fovea_model* model, const char* text, uint64_t size, const char* second,
                            uint64_t second_size, int has_second, uint32_t flags, uint32_t max_length, void* scratch,
                            uint64_t scratch_size, uint64_t capacity, int32_t* ids, int32_t* types, uint8_t* special,
@@ -40,6 +40,18 @@ fovea_status bridge_session(const fovea_model* model, const bridge_options* give
                             fovea_session_memory* memory, fovea_session** session, fovea_error* error);
 fovea_status bridge_sparse_map(const fovea_session* session, uint32_t tap, uint64_t offset_capacity, uint64_t* offsets,
                                uint64_t entry_capacity, uint32_t* keys, float* values, fovea_error* error);
+
+/* Window `window` of a pair; counts: its tokens, the windows. The arrays of the pair have `count` tokens. */
+fovea_status bridge_window(uint64_t count, const uint64_t* text_tokens, int32_t* ids, int32_t* types, uint8_t* special,
+                           uint32_t* ranges, uint32_t max_length, uint32_t stride, uint64_t window, uint64_t capacity,
+                           int32_t* window_ids, int32_t* window_types, uint8_t* window_special, uint32_t* window_ranges,
+                           uint64_t* counts, fovea_error* error);
+/* Answers in windows whose tokens follow each other, tokens[i] of them; text_tokens: the same of all. */
+fovea_status bridge_answers(const fovea_model* model, uint32_t count, const uint64_t* tokens,
+                            const uint64_t* text_tokens, int32_t* ids, uint8_t* special, uint32_t* ranges,
+                            const float* scores, const char* context, uint64_t size, uint32_t top, uint32_t max_tokens,
+                            uint32_t allow_none, uint64_t capacity, fovea_answer* answers, uint64_t* found,
+                            fovea_error* error);
 
 /* The size if `generator` is NULL. stop_ids NULL: the metadata's. `allow`: a cgo.Handle for bridgeAllow, or 0. */
 fovea_status bridge_generator(fovea_session* decode, const fovea_session* encode, uint32_t max_tokens,

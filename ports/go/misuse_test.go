@@ -94,6 +94,41 @@ func TestBlobsThatAreNone(t *testing.T) {
 	check(t, model.Close())
 }
 
+func TestResultsThatAModelHasNot(t *testing.T) {
+	section, question, weights := open(t, "package-section"), open(t, "question"), open(t, "weights")
+	_, err := section.Answer(background, "a", "b", AnswerOptions{})
+	refused(t, err, BadName, "does not answer questions")
+	_, err = section.WordWeights(background, []string{"a"}, 0, RunOptions{})
+	refused(t, err, BadName, "not a masked language model")
+	_, err = question.Embed(background, []string{"a"}, RunOptions{})
+	refused(t, err, BadName, "use Answer")
+	_, err = question.Answer(background, "which one", "a b c d e", AnswerOptions{Run: RunOptions{MaxLength: 6}, Stride: 3})
+	refused(t, err, TooLong, "shorten it")
+	_, err = question.Answer(background, "a", "b", AnswerOptions{Top: -1})
+	refused(t, err, BadOption, "top")
+	_, err = question.Answer(background, "a", "b\xff", AnswerOptions{})
+	refused(t, err, BadUTF8, "")
+	equal(t, len(must[[]Answer](t)(question.Answer(background, "a", "", AnswerOptions{}))), 0)
+	equal(t, must[[]Answer](t)(question.Answer(background, "", "", AnswerOptions{AllowNone: true}))[0].Text, "")
+
+	_, err = weights.Embed(background, []string{"a"}, RunOptions{Prompt: "other"})
+	refused(t, err, BadName, "its prompts are: document, query")
+	rows := must[[][]float32](t)(weights.Embed(background, []string{"a text"}, RunOptions{}))
+	listed := must[[][]Weight](t)(weights.WordWeights(background, []string{"a text"}, 0, RunOptions{Prompt: "query"}))
+	some := 0
+	for _, weight := range rows[0] {
+		if weight != 0 {
+			some++
+		}
+	}
+	equal(t, len(listed[0]), some)
+	for _, one := range listed[0] {
+		equal(t, one.Weight, rows[0][one.ID])
+	}
+	plain := must[[][]float32](t)(weights.Embed(background, []string{"find: a text"}, RunOptions{NoPrompt: true}))
+	equal(t, plain, rows)
+}
+
 func TestTextsThatAreNone(t *testing.T) {
 	model := open(t, "package-section")
 	none := must[[][]Class](t)(model.Classify(background, nil, RunOptions{}))

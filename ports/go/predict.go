@@ -228,14 +228,6 @@ func (m *Model) runTexts(ctx context.Context, texts []string, options RunOptions
 	return session, encodings, err
 }
 
-// resultInfo states how the results of the session's program are read.
-func (s *Session) resultInfo() (C.fovea_result_info, error) {
-	var record C.fovea_error
-	info := C.fovea_result_info{struct_size: C.sizeof_fovea_result_info}
-	status := C.fovea_result_get_info(s.core.handle, C.uint32_t(s.program.index), nil, &info, &record)
-	return info, failed(s.model.Name, status, &record)
-}
-
 // results returns all results of the session's last run.
 func (s *Session) results(info *C.fovea_result_info) ([][]float32, error) {
 	var record C.fovea_error
@@ -287,7 +279,7 @@ func (m *Model) Classify(ctx context.Context, texts []string, options RunOptions
 		return nil, err
 	}
 	defer session.Close()
-	info, err := session.resultInfo()
+	info, err := m.resultInfo(session.program)
 	if err != nil {
 		return nil, err
 	}
@@ -311,25 +303,43 @@ func (m *Model) Classify(ctx context.Context, texts []string, options RunOptions
 
 // prompted puts the model's prompt in front of texts.
 func (m *Model) prompted(texts []string, options RunOptions) ([]string, error) {
-	name := options.Prompt
-	if name == "" && !options.NoPrompt {
-		name, _ = m.Find("default_prompt")
-	}
-	if name == "" {
+	if options.Prompt == "" && options.NoPrompt {
 		return texts, nil
 	}
-	prompt, ok := m.Find("prompt." + name)
-	if !ok {
-		var known []string
+	core, err := m.use()
+	if err != nil {
+		return nil, err
+	}
+	defer core.release()
+	var name *C.char // none: the default prompt
+	if options.Prompt != "" {
+		name = bytesOf(options.Prompt + "\x00")
+	}
+	var found *C.char
+	var record C.fovea_error
+	status := C.fovea_text_get_prompt(core.handle, name, &found, nil, &record)
+	if status == C.FOVEA_E_NAME {
+		known := []string{}
 		for _, one := range m.Metadata {
 			if strings.HasPrefix(one.Key, "prompt.") {
 				known = append(known, one.Key[len("prompt."):])
 			}
 		}
-		if known == nil {
+		if len(known) == 0 {
 			known = []string{"none"}
 		}
-		return nil, refuse(BadName, m.Name, "no prompt '%s'; its prompts are: %s", name, strings.Join(known, ", "))
+		wanted := options.Prompt
+		if wanted == "" {
+			wanted, _ = m.Find("default_prompt")
+		}
+		return nil, refuse(BadName, m.Name, "no prompt '%s'; its prompts are: %s", wanted, strings.Join(known, ", "))
+	}
+	if err := failed(m.Name, status, &record); err != nil {
+		return nil, err
+	}
+	prompt := C.GoString(found)
+	if prompt == "" {
+		return texts, nil
 	}
 	if options.Prompt == "" {
 		m.announce(fmt.Sprintf("the model's default prompt is in front of each text: '%s'; NoPrompt leaves it out", prompt))
@@ -342,7 +352,7 @@ func (m *Model) prompted(texts []string, options RunOptions) ([]string, error) {
 }
 
 // Embed returns a row for each text: the sentence embedding or pooled output of the model, or else the mean of its last
-// hidden states.
+// hidden states; or the weights of the vocabulary, if it was published for them (SPLADE).
 func (m *Model) Embed(ctx context.Context, texts []string, options RunOptions) ([][]float32, error) {
 	texts, err := m.prompted(texts, options)
 	if err != nil || len(texts) == 0 {
@@ -353,9 +363,15 @@ func (m *Model) Embed(ctx context.Context, texts []string, options RunOptions) (
 		return nil, err
 	}
 	defer session.Close()
-	info, err := session.resultInfo()
+	info, err := m.resultInfo(session.program)
 	if err != nil {
 		return nil, err
+	}
+	if info.kind == C.FOVEA_RESULT_WORD_WEIGHTS {
+		return session.results(&info)
+	}
+	if info.kind == C.FOVEA_RESULT_ANSWERS {
+		return nil, refuse(BadName, m.Name, "it answers questions, and has no embeddings: use Answer")
 	}
 	if info.kind != C.FOVEA_RESULT_EMBEDDING {
 		return nil, refuse(BadName, m.Name, "its outputs are scores of classes or words, not an embedding; "+

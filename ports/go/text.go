@@ -15,6 +15,8 @@ type Encoding struct {
 	Sentences        []uint32    // Of a document: the tokens of each sentence; else nil.
 	SentenceRanges   [][2]uint32 // Of a document: begin and end of each sentence in its bytes.
 	DroppedSentences int         // Of a document: sentences at its end that are left out.
+
+	textTokens [2]uint64 // Of a pair: tokens of both texts before truncation, without special ones.
 }
 
 // EncodeOptions says how a text is encoded.
@@ -106,13 +108,18 @@ func (m *Model) encode(text, second string, isPair bool, options EncodeOptions) 
 		longest = len(second)
 	}
 	var counts [4]C.uint64_t
-	return m.filled(text+second, longest, &counts, options, func(core *core, scratch block, made *arrays,
+	encoding, err := m.filled(text+second, longest, &counts, options, func(core *core, scratch block, made *arrays,
 		most C.uint32_t, record *C.fovea_error) C.fovea_status {
 		return C.bridge_encode(core.handle, bytesOf(text), C.uint64_t(len(text)), bytesOf(second),
 			C.uint64_t(len(second)), pair, options.flags(), most, scratch.at, C.uint64_t(scratch.size),
 			C.uint64_t(len(made.ids)), (*C.int32_t)(first(made.ids)), (*C.int32_t)(first(made.types)),
 			(*C.uint8_t)(first(made.special)), (*C.uint32_t)(first(made.ranges)), &counts[0], record)
 	})
+	if err != nil {
+		return nil, err
+	}
+	encoding.textTokens = [2]uint64{uint64(counts[2]), uint64(counts[3])}
+	return encoding, nil
 }
 
 type arrays struct {

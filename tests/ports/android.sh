@@ -1,6 +1,6 @@
 #!/bin/sh
 # The Java package of ports/android on this machine's JVM: misuse, threads and memory with -Xcheck:jni, the README's
-# example, Kotlin, and the four jobs compared with the command; then the AAR's structure.
+# example, Kotlin, and the jobs compared with the command; then the AAR's structure.
 #   android.sh CMAKE BUILD_DIR CC
 set -eu
 cmake=$1 build=$2 cc=$3

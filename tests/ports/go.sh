@@ -1,6 +1,6 @@
 #!/bin/sh
 # The package of ports/go against the installed library: vet, misuse with cgo's checks of pointers, the README's
-# example, and the four jobs compared with the command.   go.sh CMAKE BUILD_DIR
+# example, and the jobs compared with the command.   go.sh CMAKE BUILD_DIR
 set -eu
 cmake=$1 build=$2
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The blobs of the four jobs of a port (jobs.py).   job_blobs.sh COMMAND FOLDER
+# The blobs of the jobs of a port (jobs.py).   job_blobs.sh COMMAND FOLDER
 set -eu
 command=$1 folder=$2
 train=$(cd "$(dirname "$0")/../../tools/train" && pwd)
@@ -11,5 +11,9 @@ convert() { # MODEL BLOB [OPTIONS]
 for model in package-section package-writer; do
   convert $model $model
   convert $model $model-encoder --task encoder
+done
+python3 "$(dirname "$0")/heads.py" "$folder/heads"
+for model in question weights; do
+  "$command" convert "$folder/heads/$model" -o "$folder/$model.fovea" --compare none >/dev/null
 done
 for model in package-section-hierarchical date-normaliser; do convert $model/graph.json $model; done

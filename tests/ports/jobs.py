@@ -1,7 +1,7 @@
-"""The four jobs of a port (classify, embed, generate, look) give what the command gives.
+"""The jobs of a port (classify, embed, generate, look, answer, weigh words) give what the command gives.
 
   jobs.py COMMAND BLOBS PROGRAM...
-PROGRAM is the port's program of the four jobs: it gets the folder BLOBS and texts as arguments and writes JSON.
+PROGRAM is the port's program of the jobs: it gets the folder BLOBS and texts as arguments and writes JSON.
 Tolerance: none for logits, token ids, texts, attention weights and pooled rows, which are the same bits; a relative
 1e-6 for means of rows, where only the order of the sum may differ.
 """
@@ -19,6 +19,11 @@ DATES = ["3rd of March 2014", "Tuesday, 5 May 1998", "1/2/2003"]
 WRITER = ["--prompt", "libs / libpng-tools\n", "--max-tokens", "24", "--no-display-prompt"]
 GENERATED = {"greedy": [], "sampled": ["--temperature", "0.8", "--top-k", "20", "--seed", "7"],
              "stopped": ["--stop", "is a lib", "--stop", "nowhere"]}
+QUESTION = "Which formats?"
+CONTEXT = ("A library to read compressed audio files. \u00c4ltere und neuere Formate: it supports FLAC, Ogg Vorbis and "
+           "\u4e2d\u6587 tags; a text editor for programmers is not part of it, nor are games, fonts or a web server.")
+ASK = ["--question", QUESTION, "--context", CONTEXT, "--top", 4, "--allow-no-answer", "--json"]
+ANSWERS = {"answers": [], "long_answers": ["--max-length", 30, "--stride", 8, "--max-answer", 5]}
 CODES = {"F32": "f", "I64": "q", "I32": "i"}
 
 
@@ -134,9 +139,31 @@ class Jobs:
             self.equal(f"page of {job}", "attentions.1" in page.read_text(encoding="utf-8"), True)
 
 
+    def answer(self):
+        for job, options in ANSWERS.items():
+            told = json.loads(self.told("run", self.blob("question"), *ASK, *options))[0]["answers"]
+            keys = ("text", "begin", "end")
+            self.equal(job, [[a[key] for key in keys] for a in self.results[job]],
+                       [[a[key] for key in keys] for a in told])
+            self.near(job, [a["score"] for a in self.results[job]], [a["score"] for a in told], 1e-6)
+            self.equal(f"{job} are of the context", all(
+                a["text"] == CONTEXT.encode()[a["begin"]:a["end"]].decode() for a in self.results[job]), True)
+
+    def weights(self):
+        for job, options in (("weights", []), ("document_weights", ["--prompt-name", "document"])):
+            told = json.loads(self.told("run", self.blob("weights"), *self.texts(), "--top", 6, "--json", *options))
+            for found, entry in zip(self.results[job], told):
+                words = entry["sparse"]["words"]
+                self.equal(job, [[w["id"], w["token"]] for w in found], [[w["id"], w["token"]] for w in words])
+                self.near(job, [w["weight"] for w in found], [w["weight"] for w in words], 1e-6)
+            self.equal(f"{job}, number", len(self.results[job]), len(told))
+        if self.results["weights"] == self.results["document_weights"]:
+            sys.exit("the prompts make no difference: choose different ones")
+
+
 def main():
     jobs = Jobs(sys.argv[1], sys.argv[2], sys.argv[3:])
-    for job in (jobs.classify, jobs.embed, jobs.generate, jobs.look):
+    for job in (jobs.classify, jobs.embed, jobs.generate, jobs.look, jobs.answer, jobs.weights):
         job()
         print(f"{job.__name__}: as the command")
 

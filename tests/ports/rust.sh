@@ -1,6 +1,6 @@
 #!/bin/sh
 # The crates of ports/rust against the installed library: the layout of structs, misuse, the README's example, and the
-# four jobs compared with the command.   rust.sh CMAKE BUILD_DIR CC
+# jobs compared with the command.   rust.sh CMAKE BUILD_DIR CC
 set -eu
 cmake=$1 build=$2 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)

@@ -88,6 +88,6 @@ int bridge_interrupted(JNIEnv* env);
 
 /* Lists of native functions, each ended by an entry without a name. */
 extern const JNINativeMethod bridge_model_methods[], bridge_text_methods[], bridge_session_methods[],
-    bridge_result_methods[], bridge_generate_methods[];
+    bridge_result_methods[], bridge_answer_methods[], bridge_generate_methods[];
 
 #endif /* FOVEA_PORTS_ANDROID_BRIDGE_H_ */

@@ -136,6 +136,6 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void* reserved) {
   if (java.interrupted == NULL) return JNI_ERR;
   if (!listed(env, bridge_model_methods) || !listed(env, bridge_text_methods)) return JNI_ERR;
   if (!listed(env, bridge_session_methods) || !listed(env, bridge_result_methods)) return JNI_ERR;
-  if (!listed(env, bridge_generate_methods)) return JNI_ERR;
+  if (!listed(env, bridge_answer_methods) || !listed(env, bridge_generate_methods)) return JNI_ERR;
   return JNI_VERSION_1_6;
 }

@@ -1,4 +1,4 @@
-// Jobs does the four jobs of the ports: classify, embed, generate and look. It writes their results as JSON, which
+// Jobs does the jobs of the ports: classify, embed, generate, look, answer and weigh words. It writes their results as JSON, which
 // tests/ports/jobs.py compares with those of the command.
 //
 //	jobs FOLDER TEXT...
@@ -21,6 +21,19 @@ type class struct {
 	Label       string  `json:"label"`
 	Probability float64 `json:"probability"`
 	Logit       float32 `json:"logit"`
+}
+
+type answer struct {
+	Text  string  `json:"text"`
+	Score float64 `json:"score"`
+	Begin int     `json:"begin"`
+	End   int     `json:"end"`
+}
+
+type weight struct {
+	Token  string  `json:"token"`
+	ID     int32   `json:"id"`
+	Weight float32 `json:"weight"`
 }
 
 type mapped struct {
@@ -120,6 +133,36 @@ func main() {
 		}
 		results[job] = maps
 		check(os.WriteFile(folder+"/"+job+".safetensors", looked.File, 0o644))
+	}
+
+	// Answer a question in a context, at once and in parts; weigh the vocabulary, with the default prompt and another.
+	passage := "A library to read compressed audio files. \u00c4ltere und neuere Formate: it supports FLAC, Ogg Vorbis " +
+		"and \u4e2d\u6587 tags; a text editor for programmers is not part of it, nor are games, fonts or a web server."
+	for job, options := range map[string]fovea.AnswerOptions{
+		"answers": {Run: run, Top: 4, AllowNone: true},
+		"long_answers": {Run: fovea.RunOptions{Workers: 2, MaxLength: 30}, Top: 4, AllowNone: true, Stride: 8,
+			MaxTokens: 5},
+	} {
+		found, err := open("question").Answer(ctx, "Which formats?", passage, options)
+		check(err)
+		var all []answer
+		for _, one := range found {
+			all = append(all, answer{one.Text, one.Score, one.Begin, one.End})
+		}
+		results[job] = all
+	}
+	for job, prompt := range map[string]string{"weights": "", "document_weights": "document"} {
+		found, err := open("weights").WordWeights(ctx, texts, 6, fovea.RunOptions{Workers: 2, Prompt: prompt})
+		check(err)
+		var all [][]weight
+		for _, weights := range found {
+			var one []weight
+			for _, w := range weights {
+				one = append(one, weight{w.Token, w.ID, w.Weight})
+			}
+			all = append(all, one)
+		}
+		results[job] = all
 	}
 	output := bufio.NewWriter(os.Stdout)
 	check(json.NewEncoder(output).Encode(results))

@@ -1,3 +1,5 @@
+import fovea.Answer;
+import fovea.AnswerOptions;
 import fovea.AttentionMap;
 import fovea.ClassifyOptions;
 import fovea.EmbedOptions;
@@ -6,6 +8,8 @@ import fovea.LookOptions;
 import fovea.Model;
 import fovea.Prediction;
 import fovea.Tap;
+import fovea.Weight;
+import fovea.WeightOptions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
@@ -16,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Does the four jobs of the ports: classify, embed, generate and look. It writes their results as JSON, which jobs.py
- * compares with the command's.   Jobs FOLDER TEXT...
+ * Does the jobs of the ports: classify, embed, generate, look, answer and weigh words. It writes their results as JSON,
+ * which jobs.py compares with the command's.   Jobs FOLDER TEXT...
  */
 public final class Jobs {
   private static String folder;
@@ -108,6 +112,44 @@ public final class Jobs {
     add(job, text.toString());
   }
 
+  private static void answer(String job, AnswerOptions options) {
+    final String context = "A library to read compressed audio files. \u00c4ltere und neuere Formate: it supports "
+        + "FLAC, Ogg Vorbis and \u4e2d\u6587 tags; a text editor for programmers is not part of it, nor are games, "
+        + "fonts or a web server.";
+    final List<Object> all = new ArrayList<>();
+    try (Model model = open("question")) {
+      for (Answer found : model.answer("Which formats?", context, options.top(4).allowNone(true).workers(2))) {
+        final Map<String, Object> entry = new LinkedHashMap<>();
+        if (!context.substring(found.begin, found.end).equals(found.text)) throw new AssertionError(found);
+        entry.put("text", found.text);
+        entry.put("score", found.score);
+        entry.put("begin", context.substring(0, found.begin).getBytes(StandardCharsets.UTF_8).length);
+        entry.put("end", context.substring(0, found.end).getBytes(StandardCharsets.UTF_8).length);
+        all.add(entry);
+      }
+    }
+    add(job, all);
+  }
+
+  private static void weights(String job, WeightOptions options, List<String> texts) {
+    final List<Object> all = new ArrayList<>();
+    try (Model model = open("weights")) {
+      model.onWarning(text -> { });
+      for (List<Weight> weights : model.wordWeights(texts, options.top(6).workers(2))) {
+        final List<Object> one = new ArrayList<>();
+        for (Weight found : weights) {
+          final Map<String, Object> entry = new LinkedHashMap<>();
+          entry.put("token", found.token);
+          entry.put("id", found.id);
+          entry.put("weight", found.weight);
+          one.add(entry);
+        }
+        all.add(one);
+      }
+    }
+    add(job, all);
+  }
+
   private static void look(String job, boolean sparse, List<String> texts) throws Exception {
     try (Model model = open("package-section")) {
       final List<Tap> taps = new ArrayList<>();
@@ -147,6 +189,10 @@ public final class Jobs {
       add("dates", dates.generate(Arrays.asList("3rd of March 2014", "Tuesday, 5 May 1998", "1/2/2003"),
           new GenerateOptions()).finish());
     }
+    answer("answers", new AnswerOptions());
+    answer("long_answers", new AnswerOptions().maxLength(30).stride(8).maxTokens(5));
+    weights("weights", new WeightOptions(), texts);
+    weights("document_weights", new WeightOptions().prompt("document"), texts);
     look("look", false, texts);
     look("look_sparse", true, texts);
     System.out.write(JSON.append("}\n").toString().getBytes(StandardCharsets.UTF_8));

@@ -1,3 +1,4 @@
+import fovea.AnswerOptions;
 import fovea.AttentionMap;
 import fovea.ClassifyOptions;
 import fovea.EmbedOptions;
@@ -15,6 +16,8 @@ import fovea.Prediction;
 import fovea.Tap;
 import fovea.TextPair;
 import fovea.Tokenizer;
+import fovea.Weight;
+import fovea.WeightOptions;
 import java.io.UncheckedIOException;
 import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
@@ -145,6 +148,37 @@ public final class Misuse {
     } catch (FoveaException error) {
       Check.equal(error.statusName(), "FOVEA_E_CHECKSUM", "its status");
       Check.equal(error.statusClass(), FoveaException.BLOB, "its class");
+    }
+  }
+
+  // ---- Results that a model has not ----
+
+  private static void answersAndWeights() {
+    try (Model section = open("package-section"); Model question = open("question"); Model weights = open("weights")) {
+      weights.onWarning(text -> { });
+      Check.refused(FoveaException.class, "does not answer questions", () -> section.answer("a", "b"));
+      Check.refused(FoveaException.class, "not a masked language model",
+          () -> section.wordWeights(Arrays.asList("a"), new WeightOptions()));
+      Check.refused(FoveaException.class, "use answer", () -> question.embed("a"));
+      Check.refused(FoveaException.class, "shorten it",
+          () -> question.answer("which one", "a b c d e", new AnswerOptions().maxLength(6).stride(3)));
+      Check.refused(NullPointerException.class, "null", () -> question.answer(null, "b"));
+      Check.refused(IllegalArgumentException.class, "top", () -> new AnswerOptions().top(0));
+      Check.refused(IllegalArgumentException.class, "documents",
+          () -> question.answer("a", "b", new AnswerOptions().wrapped(true)));
+      Check.equal(question.answer("a", "").size(), 0, "answers in nothing");
+      Check.equal(question.answer("", "", new AnswerOptions().allowNone(true)).get(0).text, "", "no answer");
+
+      Check.refused(FoveaException.class, "its prompts are: document, query",
+          () -> weights.embed("a", new EmbedOptions().prompt("other")));
+      final float[] row = weights.embed("a text");
+      int some = 0;
+      for (float weight : row) some += weight == 0 ? 0 : 1;
+      final List<Weight> listed =
+          weights.wordWeights(Arrays.asList("a text"), new WeightOptions().prompt("query")).get(0);
+      Check.equal(listed.size(), some, "weights");
+      for (Weight one : listed) Check.equal(one.weight, row[one.id], one.token);
+      Check.equal(weights.embed("find: a text", new EmbedOptions().prompt("")), row, "the default prompt");
     }
   }
 
@@ -498,6 +532,7 @@ public final class Misuse {
     sources();
     assets();
     refusedSources();
+    answersAndWeights();
     embeddings();
     classes();
     tokens();

@@ -1,3 +1,4 @@
+import fovea.answer
 import fovea.classify
 import fovea.component1
 import fovea.component2
@@ -7,6 +8,7 @@ import fovea.explain
 import fovea.generate
 import fovea.generateParts
 import fovea.openModel
+import fovea.wordWeights
 
 /** The functions for Kotlin give what the Java classes give.   check.kt FOLDER */
 fun main(arguments: Array<String>) {
@@ -24,6 +26,14 @@ fun main(arguments: Array<String>) {
         val expected = model.embed(texts.take(100).toList()) { normalise(true) }
         check(rows.size == 100 && rows.indices.all { rows[it].contentEquals(expected[it]) }) { "embeddings" }
         check(model.embed("text 7") { normalise(true) }.contentEquals(expected[7])) { "one embedding" }
+    }
+    openModel("$folder/weights.fovea").use { model ->
+        val weights = model.wordWeights(listOf("a text editor")) { top(3).prompt("") }[0]
+        check(weights.size == 3 && weights[0].weight >= weights[2].weight) { "weights" }
+    }
+    openModel("$folder/question.fovea").use { model ->
+        val answers = model.answer("which one", "a text editor, a library") { top(2) }
+        check(answers.size == 2 && answers[0].text == model.answer("which one", "a text editor, a library")[0].text)
     }
     openModel("$folder/package-section-hierarchical.fovea").use { model ->
         val (word, share) = model.explain("A text editor. It edits.") { top(1) }.top(1)[0]

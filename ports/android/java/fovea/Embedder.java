@@ -29,27 +29,7 @@ final class Embedder {
     program = model.program(options.program);
     info = Results.embedding(model, program, options);
     width = info[Results.WIDTH];
-    prompt = promptOf();
-  }
-
-  private String promptOf() {
-    final String usual = model.metadata("default_prompt");
-    final String name = options.prompt == null ? usual : options.prompt;
-    if (name == null || name.isEmpty()) return "";
-    final String found = model.metadata("prompt." + name);
-    if (found == null) {
-      final List<String> known = new ArrayList<>();
-      for (String key : model.metadata().keySet()) {
-        if (key.startsWith("prompt.")) known.add(key.substring(7));
-      }
-      throw new FoveaException(model.name() + ": no prompt '" + name + "'; its prompts are: "
-          + (known.isEmpty() ? "none" : String.join(", ", known)), FoveaException.NAME);
-    }
-    if (options.prompt == null) {
-      model.announce("the model's default prompt is in front of each text: '" + found
-          + "'; prompt(\"\") leaves it out");
-    }
-    return found;
+    prompt = Results.prompt(model, options.prompt);
   }
 
   private Batches batches(Iterable<String> texts) {

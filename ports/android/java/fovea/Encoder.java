@@ -64,8 +64,13 @@ final class Encoder {
     return tokenizer.encode(text, null, flags, limit, true, which);
   }
 
+  /** The most tokens of a text; 0: any number. */
+  int limit() {
+    return limit;
+  }
+
   /** Pads tokens, if all texts of the model have one length. */
-  private Encoding filled(Encoding encoding) {
+  Encoding filled(Encoding encoding) {
     if (space.isInput || space.maxSegmentRows < 0 || encoding.ids.length == space.maxSegmentRows) return encoding;
     if (tokenizer.padId < 0 || encoding.ids.length > space.maxSegmentRows) {
       throw new FoveaException(model.name() + ": the model takes " + space.maxSegmentRows

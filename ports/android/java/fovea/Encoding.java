@@ -18,10 +18,11 @@ public final class Encoding {
   public final int droppedSentences;
   final String text;
   final String second;
+  final long[] textTokens; // for each text before truncation, without special tokens
 
   Encoding(int[] packed, long[] counts, String text, String second, boolean document) {
     final int n = (int) counts[0];
-    final int s = (int) counts[2];
+    final int s = (int) counts[3];
     ids = Arrays.copyOf(packed, n);
     types = Arrays.copyOfRange(packed, n, 2 * n);
     special = new boolean[n];
@@ -35,8 +36,9 @@ public final class Encoding {
     sentences = document ? Arrays.copyOfRange(packed, 5 * n, 5 * n + s) : null;
     sentenceBegins = document ? Arrays.copyOfRange(packed, 5 * n + s, 5 * n + 2 * s) : null;
     sentenceEnds = document ? Arrays.copyOfRange(packed, 5 * n + 2 * s, 5 * n + 3 * s) : null;
-    dropped = (int) Math.max(0, counts[1] - plain);
-    droppedSentences = (int) counts[3];
+    dropped = (int) Math.max(0, counts[1] + counts[2] - plain);
+    droppedSentences = (int) counts[4];
+    textTokens = new long[] {counts[1], counts[2]};
     this.text = text;
     this.second = second;
   }
@@ -58,6 +60,33 @@ public final class Encoding {
     droppedSentences = from.droppedSentences;
     text = from.text;
     second = from.second;
+    textTokens = from.textTokens;
+  }
+
+  /** Tokens of a pair by their positions. */
+  Encoding(Encoding from, int[] positions, int first) {
+    final int n = positions.length - first;
+    ids = new int[n];
+    types = new int[n];
+    special = new boolean[n];
+    begins = new int[n];
+    ends = new int[n];
+    for (int i = 0; i < n; ++i) {
+      final int at = positions[first + i];
+      ids[i] = from.ids[at];
+      types[i] = from.types[at];
+      special[i] = from.special[at];
+      begins[i] = from.begins[at];
+      ends[i] = from.ends[at];
+    }
+    sentences = null;
+    sentenceBegins = null;
+    sentenceEnds = null;
+    dropped = 0;
+    droppedSentences = 0;
+    text = from.text;
+    second = from.second;
+    textTokens = from.textTokens;
   }
 
   /** The token ids. */

@@ -393,6 +393,41 @@ public final class Model implements Closeable {
 
   // ---- Embeddings ----
 
+  // ---- Weights of the vocabulary ----
+
+  /**
+   * For each text the tokens of the vocabulary whose weights are not 0, the largest first (SPLADE). A masked language
+   * model that was not published for weights is read as SPLADE reads one.
+   */
+  public List<List<Weight>> wordWeights(Iterable<String> texts, WeightOptions options) {
+    final WeightOptions given = options.copy();
+    checkOpen();
+    final Program program = program(given.program);
+    final int[] read = Results.weights(this, program);
+    final Batches batches = new Batches(this, program, given, Results.prompt(this, given.prompt), texts);
+    final List<List<Weight>> found = new ArrayList<>();
+    for (List<Encoding> window = batches.next(); !window.isEmpty(); window = batches.next()) {
+      final int first = found.size();
+      found.addAll(Collections.nCopies(window.size(), null));
+      batches.run(window, (session, row, place) -> found.set(first + place,
+          Results.weightsOf(this, session, read, row, given.top)));
+    }
+    return found;
+  }
+
+  // ---- Answers ----
+
+  /** The best answer to a question in a context of any length; empty if no token of it could be an answer. */
+  public List<Answer> answer(String question, String context) {
+    return answer(question, context, new AnswerOptions());
+  }
+
+  /** The best answers, the best first, as transformers' pipeline finds them. */
+  public List<Answer> answer(String question, String context, AnswerOptions options) {
+    checkOpen();
+    return new Answerer(this, options).answers(question, context);
+  }
+
   /** The embedding of a text. */
   public float[] embed(String text) {
     return embed(text, new EmbedOptions());

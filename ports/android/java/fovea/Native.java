@@ -179,6 +179,16 @@ final class Native {
 
   static native byte[] tapsFile(long session);
 
+  // ---- Answers and prompts: jni/answers.c ----
+
+  static native int[] window(boolean[] special, long[] textTokens, int limit, int stride, int index);
+
+  static native double[] answers(long model, int[] ids, boolean[] special, int[] begins, int[] ends, int[] lengths,
+      long[] textTokens, float[] scores, byte[] context, int top, int maxTokens, boolean allowNone);
+
+  /** `name`: ended by 0; null: the default prompt. Returns null if there is no such prompt. */
+  static native byte[] prompt(long model, byte[] name);
+
   // ---- Generation: jni/generate.c ----
 
   static native int[] generatePrograms(long model);

@@ -20,6 +20,11 @@ final class Results {
   private static final int EMBEDDING = 1;
   private static final int CLASSES = 2;
   private static final int MAX_SIM = 4;
+  private static final int WORDS = 4;
+  private static final int ANSWERS = 5;
+  private static final int WORD_WEIGHTS = 6;
+  private static final int POOLING_MAX = 2;
+  private static final int LOG1P = 3;
 
   /** How results of a program are read: as the model states, or an output as embeddings. */
   private static int[] info(Model model, Program program, String output) {
@@ -100,6 +105,11 @@ final class Results {
           + "to a model of its hidden states", FoveaException.NAME);
     }
     int[] info = info(model, program, null);
+    if (info[KIND] == WORD_WEIGHTS) return info; // a weight for each token of the vocabulary
+    if (info[KIND] == ANSWERS) {
+      throw new FoveaException(model.name() + ": it answers questions, and has no embeddings: use answer",
+          FoveaException.NAME);
+    }
     if (info[KIND] != EMBEDDING) {
       String other = "logits";
       for (String known : new String[] {"last_hidden_state", "pooler_output", "sentence_embedding"}) {
@@ -117,6 +127,75 @@ final class Results {
           + "model without them");
     }
     return info;
+  }
+
+  /** The prompt in front of each text; `name` null: the model's default prompt, which is announced; "": none. */
+  static String prompt(Model model, String name) {
+    if (name != null && name.isEmpty()) return "";
+    final byte[] given = name == null ? null : Native.bytes(name + "\0", "prompt");
+    final long handle = model.enter();
+    final byte[] bytes;
+    try {
+      bytes = Native.prompt(handle, given);
+    } finally {
+      model.leave();
+    }
+    if (bytes == null) {
+      final List<String> known = new ArrayList<>();
+      for (String key : model.metadata().keySet()) {
+        if (key.startsWith("prompt.")) known.add(key.substring(7));
+      }
+      throw new FoveaException(model.name() + ": no prompt '" + (name == null ? model.metadata("default_prompt") : name)
+          + "'; its prompts are: " + (known.isEmpty() ? "none" : String.join(", ", known)), FoveaException.NAME);
+    }
+    final String found = Native.text(bytes);
+    if (name == null && !found.isEmpty()) {
+      model.announce("the model's default prompt is in front of each text: '" + found
+          + "'; prompt(\"\") leaves it out");
+    }
+    return found;
+  }
+
+  // ---- Weights of the vocabulary, answers ----
+
+  /** How weights are read: as the model was published, of any other masked language model as in SPLADE. */
+  static int[] weights(Model model, Program program) {
+    final int[] info = info(model, program, null);
+    if (info[KIND] == WORDS) {
+      info[POOLING] = POOLING_MAX;
+      info[ACTIVATION] = LOG1P;
+    } else if (info[KIND] != WORD_WEIGHTS) {
+      throw new FoveaException(model.name() + ": it is not a masked language model, so it has no weights of words",
+          FoveaException.NAME);
+    }
+    final Program.Space space = model.spaces().get(Encoder.idInput(model, program).space);
+    if (!space.isInput && space.maxSegmentRows > 0) {
+      throw new FoveaException(model.name()
+          + ": it reads texts of one length, whose padding would have weights: use fovea run --sparse",
+          FoveaException.NAME);
+    }
+    return info;
+  }
+
+  /** The weights of a text of the last run that are not 0, the largest first. */
+  static List<Weight> weightsOf(Model model, Session session, int[] info, int text, int top) {
+    final float[] row = new float[info[WIDTH]];
+    session.readResult(info, text, row, 0);
+    int some = 0;
+    for (float weight : row) some += weight == 0 ? 0 : 1;
+    final List<Weight> found = new ArrayList<>();
+    for (int id : Native.present(0, row.clone(), Math.min(top, some))) {
+      found.add(new Weight(model.tokenizer().piece(id), id, row[id]));
+    }
+    return found;
+  }
+
+  /** How scores of starts and ends are read; an exception if the model does not answer questions. */
+  static int[] answers(Model model, Program program) {
+    final int[] info = info(model, program, null);
+    if (info[KIND] == ANSWERS) return info;
+    throw new FoveaException(model.name() + ": it does not answer questions: a model whose class in config.json ends "
+        + "with ForQuestionAnswering does", FoveaException.NAME);
   }
 
   // ---- Similarity ----

@@ -53,7 +53,7 @@ public final class Tokenizer {
   Encoding encode(String text, String second, int flags, int maxLength, boolean document, String which) {
     final byte[] first = Native.bytes(text, which);
     final byte[] other = second == null ? null : Native.bytes(second, which);
-    final long[] counts = new long[4];
+    final long[] counts = new long[5];
     final long handle = model.enter();
     try {
       final int[] packed = Native.encode(handle, first, other, flags, maxLength, document, counts);

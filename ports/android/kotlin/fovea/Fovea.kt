@@ -24,6 +24,14 @@ fun Model.embed(texts: Iterable<String>, options: EmbedOptions.() -> Unit): Arra
 fun Model.embedSequence(texts: Sequence<String>, options: EmbedOptions.() -> Unit = {}): Sequence<FloatArray> =
     Sequence { embedIterator(texts.asIterable(), EmbedOptions().apply(options)) }
 
+/** The weights of tokens of the vocabulary: `model.wordWeights(texts) { top(10) }`. */
+fun Model.wordWeights(texts: Iterable<String>, options: WeightOptions.() -> Unit = {}): List<List<Weight>> =
+    wordWeights(texts, WeightOptions().apply(options))
+
+/** The best answers to a question: `model.answer(question, context) { top(3) }`. */
+fun Model.answer(question: String, context: String, options: AnswerOptions.() -> Unit): List<Answer> =
+    answer(question, context, AnswerOptions().apply(options))
+
 fun Model.explain(text: String, options: ExplainOptions.() -> Unit): Explanation =
     explain(text, ExplainOptions().apply(options))
 

@@ -1,9 +1,9 @@
-//! The four jobs of the ports: classify, embed, generate and look. Writes their results as JSON, which
+//! The jobs of the ports: classify, embed, generate, look, answer and weigh words. Writes their results as JSON, which
 //! tests/ports/jobs.py compares with those of the command.
 //!
 //!   jobs FOLDER TEXT...
 //! FOLDER has the blobs that the tests convert.
-use fovea::{GenerateOptions, Generation, LookOptions, Model, RunOptions, Threads};
+use fovea::{AnswerOptions, GenerateOptions, Generation, LookOptions, Model, RunOptions, Threads};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -97,6 +97,30 @@ fn main() -> Result<(), Failure> {
         });
         results.push((job, maps));
         std::fs::write(format!("{folder}/{job}.safetensors"), &look.file)?;
+    }
+
+    // Answer a question in a context, at once and in parts; weigh the vocabulary, with the default prompt and another.
+    let context = "A library to read compressed audio files. \u{c4}ltere und neuere Formate: it supports FLAC, Ogg Vorbis \
+                   and \u{4e2d}\u{6587} tags; a text editor for programmers is not part of it, nor are games, fonts or a \
+                   web server.";
+    let short = AnswerOptions { run: run.clone(), top: 4, allow_none: true, ..Default::default() };
+    let parts = RunOptions { max_length: 30, ..run.clone() };
+    let long = AnswerOptions { run: parts, stride: Some(8), max_tokens: 5, ..short.clone() };
+    let question = open("question")?;
+    for (job, options) in [("answers", short), ("long_answers", long)] {
+        let show = |one: fovea::Answer| {
+            let (text, score, begin, end) = (json(&one.text), one.score, one.begin, one.end);
+            format!(r#"{{"text":{text},"score":{score:?},"begin":{begin},"end":{end}}}"#)
+        };
+        results.push((job, list(question.answer("Which formats?", context, &options)?, show)));
+    }
+    let words = open("weights")?;
+    for (job, prompt) in [("weights", None), ("document_weights", Some("document"))] {
+        let show = |one: fovea::Weight| {
+            format!(r#"{{"token":{},"id":{},"weight":{:?}}}"#, json(&one.token), one.id, one.weight)
+        };
+        let found = words.word_weights(&texts, 6, &RunOptions { prompt, ..run.clone() })?;
+        results.push((job, list(found, |weights| list(weights, show))));
     }
     let lines: Vec<_> = results.iter().map(|(job, result)| format!("{}:{result}", json(job))).collect();
     println!("{{{}}}", lines.join(",\n"));

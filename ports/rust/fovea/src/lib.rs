@@ -46,6 +46,7 @@
 #![deny(missing_docs, unsafe_op_in_unsafe_fn)]
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 mod attention;
 mod cancel;
 mod decoder;
@@ -61,6 +62,7 @@ mod text;
 mod threads;
 mod warn;
 
+pub use answers::{Answer, AnswerOptions, Weight};
 pub use attention::{AttentionMap, Form, Reduce, Tap, TapRows};
 pub use cancel::Canceller;
 pub use error::{Error, Kind, Result, Status};

@@ -9,6 +9,7 @@ use crate::threads::Threads;
 use fovea_sys as sys;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
 
 /// Options of a run over texts.
 #[derive(Clone, Default)]
@@ -122,7 +123,7 @@ pub(crate) fn rows_of(number: usize) -> Result<u32> {
     u32::try_from(number.max(1)).map_err(|_| Error::new(sys::FOVEA_E_ROWS, "texts", "there are too many rows"))
 }
 
-fn ids_of(model: &Model<'_>, program: &Program) -> Result<usize> {
+pub(crate) fn ids_of(model: &Model<'_>, program: &Program) -> Result<usize> {
     let found = program.inputs().any(|value| value.name == "input_ids");
     program.position("input_ids").filter(|_| found).ok_or_else(|| {
         let text = format!("program '{}' has no input 'input_ids', so it reads no texts", program.name);
@@ -251,7 +252,7 @@ pub(crate) fn run_texts<'m, T: AsRef<[u8]>>(
 }
 
 /// How the results of the program are read.
-fn result_info(model: &Model<'_>, program: &Program) -> Result<sys::fovea_result_info> {
+pub(crate) fn result_info(model: &Model<'_>, program: &Program) -> Result<sys::fovea_result_info> {
     let mut info = sys::fovea_result_info::default();
     // SAFETY: a valid handle; without a name of an output.
     call(model.name(), |error| unsafe {
@@ -261,7 +262,7 @@ fn result_info(model: &Model<'_>, program: &Program) -> Result<sys::fovea_result
 }
 
 /// All results of the session's last run.
-fn results(session: &Session<'_>, info: &sys::fovea_result_info) -> Result<Rows> {
+pub(crate) fn results(session: &Session<'_>, info: &sys::fovea_result_info) -> Result<Rows> {
     let (name, mut number) = (session.model().name(), 0);
     // SAFETY: a valid handle.
     call(name, |error| unsafe { sys::fovea_result_get_count(session.handle(), info, &mut number, error) })?;
@@ -292,16 +293,35 @@ fn classes_of(model: &Model<'_>, info: &sys::fovea_result_info, logits: &[f32], 
 }
 
 /// Texts with the model's prompt of this name, or its default prompt, in front.
-fn prompted<'t, T: AsRef<[u8]>>(model: &Model<'_>, texts: &'t [T], name: Option<&str>) -> Result<Vec<Cow<'t, [u8]>>> {
-    let is_default = name.is_none();
-    let name = name.or_else(|| model.metadata("default_prompt")).unwrap_or("");
-    if name.is_empty() {
+pub(crate) fn prompted<'t, T: AsRef<[u8]>>(
+    model: &Model<'_>,
+    texts: &'t [T],
+    name: Option<&str>,
+) -> Result<Vec<Cow<'t, [u8]>>> {
+    let (is_default, owned) = (name.is_none(), name.map(CString::new).transpose());
+    let owned =
+        owned.map_err(|_| Error::new(sys::FOVEA_E_NAME, model.name(), "the name of the prompt has a zero byte"))?;
+    let mut prompt = "";
+    if name != Some("") {
+        let (given, mut found) = (owned.as_ref().map_or(std::ptr::null(), |name| name.as_ptr()), std::ptr::null());
+        // SAFETY: a valid handle, and a string with its end.
+        let result = call(model.name(), |error| unsafe {
+            sys::fovea_text_get_prompt(model.handle(), given, &mut found, std::ptr::null_mut(), error)
+        });
+        match result {
+            // SAFETY: a string of the blob, which lives as long as the model.
+            Ok(()) => prompt = unsafe { CStr::from_ptr(found) }.to_str().unwrap_or_default(),
+            Err(error) if error.status() == sys::FOVEA_E_NAME => {
+                let wanted = name.or_else(|| model.metadata("default_prompt")).unwrap_or("");
+                let known = model.all_metadata().filter_map(|(key, _)| key.strip_prefix("prompt.").map(String::from));
+                return Err(crate::inside::no_such(&format!("{}: prompt", model.name()), wanted, known));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if prompt.is_empty() {
         return Ok(texts.iter().map(|text| Cow::Borrowed(text.as_ref())).collect());
     }
-    let prompt = model.metadata(&format!("prompt.{name}")).ok_or_else(|| {
-        let known = model.all_metadata().filter_map(|(key, _)| key.strip_prefix("prompt.").map(String::from));
-        crate::inside::no_such(&format!("{}: prompt", model.name()), name, known)
-    })?;
     if is_default {
         model.announce(&format!(
             "the model's default prompt is in front of each text: '{prompt}'; prompt: Some(\"\") leaves it out"
@@ -326,7 +346,7 @@ impl Model<'_> {
     }
 
     /// A row for each text: the sentence embedding or pooled output of the model, or else the mean of its last hidden
-    /// states.
+    /// states; or the weights of the vocabulary, if it was published for them (SPLADE).
     pub fn embed<T: AsRef<[u8]>>(&self, texts: &[T], options: &RunOptions<'_>) -> Result<Rows> {
         let texts = prompted(self, texts, options.prompt)?;
         if texts.is_empty() {
@@ -334,6 +354,13 @@ impl Model<'_> {
         }
         let program = self.program(options.program)?;
         let info = result_info(self, program)?;
+        if info.kind == sys::FOVEA_RESULT_WORD_WEIGHTS {
+            return results(&run_texts(self, &texts, options, &[])?.session, &info);
+        }
+        if info.kind == sys::FOVEA_RESULT_ANSWERS {
+            let text = "it answers questions, and has no embeddings: use answer";
+            return Err(Error::new(sys::FOVEA_E_NAME, self.name(), text));
+        }
         if info.kind != sys::FOVEA_RESULT_EMBEDDING {
             let text = "its outputs are scores of classes or words, not an embedding; fovea convert --task embedding \
                         converts the model without them";

@@ -25,6 +25,8 @@ pub struct Encoding {
     pub sentence_ranges: Vec<[u32; 2]>,
     /// Of a document: sentences at its end that are left out.
     pub dropped_sentences: usize,
+    /// Of a pair: tokens of both texts before truncation, without special ones.
+    pub(crate) text_tokens: [u64; 2],
 }
 
 impl Encoding {
@@ -244,17 +246,17 @@ fn address_of(bytes: &[u8]) -> *const std::os::raw::c_char {
 }
 
 /// The arrays of a fovea_text_tokens.
-struct Arrays {
+pub(crate) struct Arrays {
     ids: Vec<i32>,
     types: Vec<i32>,
     special: Vec<u8>,
     ranges: Vec<[u32; 2]>,
-    text_tokens: u64,
+    text_tokens: [u64; 2],
 }
 
 impl Arrays {
     /// Calls `fill`, again if the arrays are too small.
-    fn filled(
+    pub(crate) fn filled(
         capacity: usize,
         mut fill: impl FnMut(*mut sys::fovea_text_tokens, *mut sys::fovea_error) -> sys::fovea_status,
     ) -> Result<Arrays> {
@@ -265,7 +267,7 @@ impl Arrays {
                 types: vec![0; capacity],
                 special: vec![0; capacity],
                 ranges: vec![[0; 2]; capacity],
-                text_tokens: 0,
+                text_tokens: [0; 2],
             };
             let mut tokens = sys::fovea_text_tokens {
                 capacity: capacity as u64,
@@ -285,21 +287,22 @@ impl Arrays {
                     arrays.types.truncate(needed);
                     arrays.special.truncate(needed);
                     arrays.ranges.truncate(needed);
-                    arrays.text_tokens = tokens.text_tokens.iter().sum();
+                    arrays.text_tokens = tokens.text_tokens;
                     return Ok(arrays);
                 }
             }
         }
     }
 
-    fn encoding(self) -> Encoding {
+    pub(crate) fn encoding(self) -> Encoding {
         let kept = self.special.iter().filter(|&&special| special == 0).count() as u64;
         Encoding {
             ids: self.ids,
             types: self.types,
             special: self.special.iter().map(|&special| special != 0).collect(),
             ranges: self.ranges,
-            dropped: usize::try_from(self.text_tokens.saturating_sub(kept)).unwrap_or(usize::MAX),
+            dropped: usize::try_from(self.text_tokens.iter().sum::<u64>().saturating_sub(kept)).unwrap_or(usize::MAX),
+            text_tokens: self.text_tokens,
             ..Encoding::default()
         }
     }

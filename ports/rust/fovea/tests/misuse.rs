@@ -1,7 +1,8 @@
 //! What a caller can do wrong: every case is an error of the library or of this crate, or a result, and never a crash.
 //! FOVEA_BLOBS is the folder with the blobs that tests/ports/rust.sh converts.
 use fovea::{
-    sys, End, Error, GenerateOptions, Kind, Limit, Model, ModelOptions, RunOptions, SessionOptions, Tap, Threads,
+    sys, AnswerOptions, End, Error, GenerateOptions, Kind, Limit, Model, ModelOptions, RunOptions, SessionOptions, Tap,
+    Threads,
 };
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
@@ -15,8 +16,12 @@ fn path(name: &str) -> String {
     format!("{folder}/{name}.fovea")
 }
 
+fn open(name: &str) -> Model<'static> {
+    Model::open(path(name)).unwrap()
+}
+
 fn section() -> Model<'static> {
-    Model::open(path("package-section")).unwrap()
+    open("package-section")
 }
 
 fn writer() -> Model<'static> {
@@ -95,6 +100,31 @@ fn texts_that_are_none() {
         model.classify(&["a [SEP] b"], &options).unwrap()[0][0].logit
     };
     assert_ne!(logit(true), logit(false));
+}
+
+#[test]
+fn results_that_a_model_has_not() {
+    let (section, question, weights) = (section(), open("question"), open("weights"));
+    let plain = RunOptions::default();
+    refused(section.answer("a", "b", &Default::default()), sys::FOVEA_E_NAME, "does not answer questions");
+    refused(section.word_weights(&["a"], 0, &plain), sys::FOVEA_E_NAME, "not a masked language model");
+    refused(question.embed(&["a"], &plain), sys::FOVEA_E_NAME, "use answer");
+    let short = RunOptions { max_length: 6, ..Default::default() };
+    let options = AnswerOptions { run: short, stride: Some(3), ..Default::default() };
+    refused(question.answer("which one", "a b c d e", &options), sys::FOVEA_E_LENGTH, "shorten it");
+    assert!(question.answer("a", "", &Default::default()).unwrap().is_empty());
+    let none = AnswerOptions { allow_none: true, ..Default::default() };
+    assert_eq!(question.answer("", "", &none).unwrap()[0].text, "");
+
+    let other = RunOptions { prompt: Some("other"), ..Default::default() };
+    refused(weights.embed(&["a"], &other), sys::FOVEA_E_NAME, "document, query");
+    let rows = weights.embed(&["a text"], &plain).unwrap();
+    let listed = weights.word_weights(&["a text"], 0, &RunOptions { prompt: Some("query"), ..plain.clone() }).unwrap();
+    let row = rows.iter().next().unwrap();
+    assert_eq!(listed[0].len(), row.iter().filter(|&&weight| weight != 0.0).count());
+    assert!(listed[0].iter().all(|one| row[one.id as usize] == one.weight));
+    let written = weights.embed(&["find: a text"], &RunOptions { prompt: Some(""), ..plain }).unwrap();
+    assert_eq!(written, rows);
 }
 
 #[test]
