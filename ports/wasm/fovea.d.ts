@@ -150,6 +150,8 @@ export interface Tokenizer {
   readonly maskId: number;
   encode(text: string, options?: EncodeOptions): Encoding;
   decode(ids: ArrayLike<number>, options?: DecodeOptions): string;
+  /** The piece of an id, as the vocabulary spells it. */
+  piece(id: number): string;
 }
 
 export interface DocumentOptions {
@@ -179,6 +181,45 @@ export interface EmbedOptions extends TextOptions {
   /** The output that is the embedding, or whose rows' mean it is; default: the model's embedding, or else what is most
    * similar to one, which is reported on the console. */
   output?: string;
+}
+
+/** The weight of a token of the vocabulary. */
+export interface Weight {
+  /** As the vocabulary spells it. */
+  readonly token: string;
+  readonly id: number;
+  readonly weight: number;
+}
+
+export interface WordWeightsOptions extends TextOptions {
+  /** As for `embed`. */
+  prompt?: string;
+  /** The number of tokens; default: all whose weights are not 0. */
+  top?: number;
+}
+
+/** A span of a context that answers a question. No answer: the text is empty. */
+export interface Answer {
+  readonly text: string;
+  /** The probability of its start times that of its end; of an answer found in several parts their sum. */
+  readonly score: number;
+  /** Its place: context.slice(begin, end). */
+  readonly begin: number;
+  readonly end: number;
+}
+
+export interface AnswerOptions {
+  program?: string;
+  /** Tokens of question and context that are read at once; default: 384, or the model's limit if that is less. */
+  maxLength?: number;
+  /** The most answers; default: 1. */
+  top?: number;
+  /** The most tokens of an answer; default: 15. */
+  maxTokens?: number;
+  /** Whether "no answer", an empty text, is one of the answers. */
+  allowNone?: boolean;
+  /** Tokens that neighbouring parts of a long context share; default: 128, or half of maxLength. */
+  stride?: number;
 }
 
 export interface SimilarityOptions extends Omit<EmbedOptions, "normalise"> {
@@ -391,6 +432,11 @@ export class Model {
    * reported on the console once. */
   embed(text: string, options?: EmbedOptions): Float32Array;
   embed(texts: string[], options?: EmbedOptions): Float32Array[];
+  /** The tokens of the vocabulary whose weights are not 0, the largest first (SPLADE). */
+  wordWeights(text: string, options?: WordWeightsOptions): Weight[];
+  wordWeights(texts: string[], options?: WordWeightsOptions): Weight[][];
+  /** The best answers to a question in a context of any length, the best first. */
+  answer(question: string, context: string, options?: AnswerOptions): Answer[];
   /** How similar texts are, which may be given as their embeddings; for lists [texts of a][texts of b]. */
   similarity(a: string | Float32Array, b: string | Float32Array, options?: SimilarityOptions): number;
   similarity(a: string[] | Float32Array[], b: string[] | Float32Array[], options?: SimilarityOptions): Float64Array[];

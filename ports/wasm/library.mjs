@@ -34,7 +34,7 @@ class Struct {
     return this.library.view[`get${kind}`](this.address + offset + index * bytes, true);
   }
 
-  set(name, value) {
+  set(name, value, index = 0) {
     const [offset, type] = this.layout.fields[name];
     const most = type === "u64" ? Number.MAX_SAFE_INTEGER : 0xffffffff;
     if (typeof value !== "bigint" && !(type[0] === "f" ? typeof value === "number" :
@@ -42,7 +42,9 @@ class Struct {
       refuse(`${name} is ${shownValue(value)}: a ${type[0] === "f" ? "" : "whole "}number ` +
         `${type[0] === "f" ? "" : `from 0 to ${most} `}is needed`, constants.FOVEA_E_OPTION);
     }
-    this.library.view[`set${TYPES[type][0]}`](this.address + offset, type === "u64" ? BigInt(value) : value, true);
+    const [kind, bytes] = TYPES[type];
+    const number = type === "u64" ? BigInt(value) : value;
+    this.library.view[`set${kind}`](this.address + offset + index * bytes, number, true);
   }
 
   /** All fields by their names. */

@@ -2,6 +2,7 @@
 import { constants } from "./declarations.mjs";
 import { refuse } from "./errors.mjs";
 import { Blocks, Library } from "./library.mjs";
+import { answer, wordWeights } from "./answers.mjs";
 import { classify, embed, explain, run, similarity } from "./predict.mjs";
 import { generate } from "./generate.mjs";
 import { meant, optionsOf } from "./options.mjs";
@@ -222,6 +223,14 @@ export class Model {
 
   classify(texts, options) {
     return classify(this, texts, options);
+  }
+
+  wordWeights(texts, options) {
+    return wordWeights(this, texts, options);
+  }
+
+  answer(question, context, options) {
+    return answer(this, question, context, options);
   }
 
   similarity(a, b, options) {

@@ -16,6 +16,8 @@ export const OPTIONS = {
   classify: [...TEXT, "top"],
   explain: ["program", "maxLength", "wrapped", "literal", "top"],
   embed: [...TEXT, "normalise", "prompt", "output"],
+  wordWeights: [...TEXT, "prompt", "top"],
+  answer: ["program", "maxLength", "top", "maxTokens", "allowNone", "stride"],
   similarity: [...TEXT, "prompt", "output", "measure"],
   generate: ["maxTokens", "maxLength", "literal", ...SAMPLING],
   session: ["program", "limits", "rows", "keep", "taps", "linked", "cachedTexts"],

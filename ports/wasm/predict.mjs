@@ -7,19 +7,19 @@ import { classesIn, classesInfo, compared, measureOf, readResults, resultInfo } 
 import { Session } from "./session.mjs";
 
 /** The input of token ids. */
-function idInput(program) {
+export function idInput(program) {
   const inputs = program.values.filter((value) => value.role === "input");
   return inputs.find((value) => value.name === "input_ids") ?? inputs.find((value) => value.type === "i32") ??
     refuse(`program '${program.name}' does not take token ids`, C.FOVEA_E_NAME);
 }
 
 /** The space whose rows are the sentences of documents, if tokens nest in one; else null. */
-function sentenceSpace(model, space) {
+export function sentenceSpace(model, space) {
   const parent = space.parent === null ? null : model.spaces[space.parent];
   return parent !== null && parent.isInput && parent.parent !== null ? parent : null;
 }
 
-const tokenizerOf = (model) => model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
+export const tokenizerOf = (model) => model.tokenizer ?? refuse("the model has no tokenizer", C.FOVEA_E_SECTION);
 
 /** Encodings of texts in the form that a program reads: at once, or sentence by sentence. */
 export function encodingsOf(model, program, texts, given = {}) {
@@ -120,7 +120,7 @@ export function ran(model, program, encodings, options = {}) {
 }
 
 /** Calls `use` with a list of texts; returns its results, or the only one if a single text is given. */
-function each(texts, use) {
+export function each(texts, use) {
   if (!Array.isArray(texts)) return use([texts])[0];
   if (texts.length === 0) refuse("a text or a list of texts is needed");
   return use(texts);
@@ -160,7 +160,7 @@ function announce(model, text) {
 }
 
 /** The prompt of this name; undefined: the model's default prompt, which may be none; "": none. */
-function promptOf(model, name) {
+export function promptOf(model, name) {
   if (name === "") return "";
   const library = model.open();
   return library.within((blocks) => {
@@ -198,6 +198,10 @@ function embeddingInfo(model, program, output) {
       "hidden states", C.FOVEA_E_NAME);
   }
   let info = resultInfo(model, program);
+  if (info.kind === C.FOVEA_RESULT_WORD_WEIGHTS) return info;  // a weight for each token of the vocabulary
+  if (info.kind === C.FOVEA_RESULT_ANSWERS) {
+    refuse("the model answers questions, and has no embeddings: answer(question, context)", C.FOVEA_E_NAME);
+  }
   if (info.kind !== C.FOVEA_RESULT_EMBEDDING) {
     const names = ["sentence_embedding", "pooler_output", "last_hidden_state"];
     info = resultInfo(model, program, names.find((known) => model.output(program, known)) ?? "logits");

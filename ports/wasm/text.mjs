@@ -93,9 +93,7 @@ export class Tokenizer {
         refuse(`the text has half of a surrogate pair at ${alone}: it is not Unicode`, constants.FOVEA_E_UTF8);
       }
     }
-    if (pair !== null && (document || whole)) {
-      refuse("encode: a pair is truncated together, and is no document", constants.FOVEA_E_OPTION);
-    }
+    if (pair !== null && document) refuse("encode: a pair is no document", constants.FOVEA_E_OPTION);
     const library = this.model.open(), handle = this.model.handle;
     const bytes = encoder.encode(text), second = encoder.encode(pair ?? "");
     return library.within((blocks) => {
@@ -135,6 +133,7 @@ export class Tokenizer {
           special: library.numbers(Uint8Array, special, count),
           ranges: library.numbers(Uint32Array, ranges, 2 * count),
           uncut: tokens.get("text_tokens", 0) + tokens.get("text_tokens", 1),
+          textTokens: [tokens.get("text_tokens", 0), tokens.get("text_tokens", 1)],
           sentences: document ? library.numbers(Uint32Array, lengths, found) : null,
           sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
           droppedSentences: document ? sentences.get("dropped") : 0,
@@ -154,6 +153,17 @@ export class Tokenizer {
       const at = blocks.copy(numbers);
       const capacity = 16 * numbers.length + 16;
       return written(library, capacity, "fovea_text_decode", this.model.handle, at, numbers.length, flags);
+    });
+  }
+
+  /** The piece of an id, as the vocabulary spells it. */
+  piece(id) {
+    const library = this.model.open();
+    return library.within((blocks) => {
+      const at = blocks.make(4), size = blocks.make(4);
+      library.call("fovea_text_get_token", this.model.handle, id, at, size, 0);
+      const { view } = library, address = view.getUint32(at, true);
+      return new TextDecoder().decode(library.bytes(address, view.getUint32(size, true)).slice());
     });
   }
 

@@ -27,7 +27,8 @@ cp -r "$source/tools/train/package-section" "$work/inference"
 sed -i 's/"admin"/"contradiction"/; s/"x11"/"entailment"/' "$work/inference/config.json"
 cp -r "$source/tests/data/hf/wav2vec2-ctc" "$work/speech"
 "$node" "$here/wasm/speech_files.mjs" "$work/speech" "$work/blobs"
-for name in inference speech; do
+python3 "$here/heads.py" "$work"
+for name in inference speech question weights; do
   "$command" convert "$work/$name" -o "$work/blobs/$name.fovea" --compare none >/dev/null
 done
 for type in f32 f16 bf16 int8; do convert date-normaliser/graph.json "dates-$type" --keys "$type"; done
@@ -43,5 +44,5 @@ else
   cp -r "$build/ports/wasm/package" "$work/program/node_modules/fovea"
 fi
 FOVEA_SOURCE=$source FOVEA_BLOBS=$work/blobs FOVEA_COMMAND=$command "$node" --test \
-  "$work/program/package_test.mjs" "$work/program/workers_test.mjs" "$work/program/bench_test.mjs" \
-  "$work/program/sources_test.mjs" "$work/program/pipeline_test.mjs"
+  "$work/program/package_test.mjs" "$work/program/answers_test.mjs" "$work/program/workers_test.mjs" \
+  "$work/program/bench_test.mjs" "$work/program/sources_test.mjs" "$work/program/pipeline_test.mjs"

@@ -17,7 +17,7 @@ CLASSES = {
 INTERNAL = {
     "Model": "announced attention blobBytes blocks handle label library modelBytes output outputs program space value",
     "Session": "blocks handle library model open program sizes taps value",
-    "Encoding": "bytes places ranges sentenceRanges span",
+    "Encoding": "bytes places ranges sentenceRanges span textTokens",
     "Tokenizer": "model stream",
     "Generation": "blocks encode generator made max model next return sessions stream unlimited",
     "FoveaError": "name",
@@ -27,7 +27,7 @@ INTERNAL = {
 OPTIONS = {
     "open": "OpenOptions", "load": "LoadOptions", "encode": "EncodeOptions", "decode": "DecodeOptions",
     "run": "RunOptions", "classify": "ClassifyOptions", "explain": "ExplainOptions", "embed": "EmbedOptions",
-    "similarity": "SimilarityOptions",
+    "similarity": "SimilarityOptions", "wordWeights": "WordWeightsOptions", "answer": "AnswerOptions",
     "generate": "GenerateOptions", "session": "SessionOptions", "tap": "Tap", "measure": "MeasureOptions",
     "pipeline": "PipelineOptions", "feature-extraction": "FeatureExtractionOptions",
     "text-classification": "TextClassificationOptions", "zero-shot-classification": "ZeroShotClassificationOptions",
