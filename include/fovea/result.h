@@ -184,7 +184,7 @@ FOVEA_API fovea_status fovea_result_get_second(const fovea_text_tokens* pair, ui
  * the second text (transformers' max_seq_len 384 and doc_stride 128). A pair that fits is one window. Sets out->count,
  * out->windows (their number) and out->text_tokens. `pair` with special, text_tokens and the arrays that `out` has.
  * Statuses:
- *   FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE
+ *   FOVEA_E_NULL, FOVEA_E_STRUCT_SIZE, FOVEA_E_BUILD (the profile lacks answers)
  *   FOVEA_E_LENGTH     no more than `stride` tokens are left for the second text (expected: the least max_length)
  *   FOVEA_E_INDEX      no such window (expected: their number), or pair->count is above its capacity
  *   FOVEA_E_CAPACITY   the arrays of `out` are too small (expected and out->count: the tokens) */
@@ -214,7 +214,7 @@ typedef struct fovea_answer {
  * `windows`: `window_count` pairs with ids, special, ranges and text_tokens; `scores`: [tokens of all windows, 2], one
  * window after the other, from fovea_result_read; `context`: the second text. `capacity`: window_count * top + 1, of
  * which at most `top` are answers. Statuses:
- *   FOVEA_E_NULL, FOVEA_E_HANDLE, FOVEA_E_SECTION (no tokenizer)
+ *   FOVEA_E_NULL, FOVEA_E_HANDLE, FOVEA_E_SECTION (no tokenizer), FOVEA_E_BUILD (the profile lacks answers)
  *   FOVEA_E_STRUCT_SIZE   also if windows have different ones
  *   FOVEA_E_ID            an id is out of range (index: its place in its window)
  *   FOVEA_E_INDEX         a range is outside of the context, or a count above its capacity (index: the same)

@@ -9,6 +9,10 @@ namespace {
 
 using Windows = Structs<fovea_text_tokens>;
 
+Status RefuseBuild(Reporter& reporter) {
+  return reporter.Fail(FOVEA_E_BUILD, "this build's profile lacks part answers");
+}
+
 Status CheckPair(const fovea_text_tokens* pair, Reporter& reporter) {
   FOVEA_TRY(CheckTokens(pair, reporter));
   if (pair->count > pair->capacity) {
@@ -29,6 +33,7 @@ Status GetSecond(const fovea_text_tokens* pair, uint64_t* first, uint64_t* count
 
 Status GetWindow(const fovea_text_tokens* pair, uint32_t max_length, uint32_t stride, uint64_t window,
                  fovea_text_tokens* out, Reporter& reporter) {
+  if (!kHasAnswers) return RefuseBuild(reporter);
   FOVEA_TRY(CheckPair(pair, reporter));
   FOVEA_TRY(CheckTokens(out, reporter));
   const bool missing = (out->ids != nullptr && pair->ids == nullptr) ||
@@ -53,6 +58,7 @@ Status CheckWindow(const Tokenizer& tokenizer, const fovea_text_tokens& window, 
 Status GetAnswers(const fovea_model* model, const fovea_text_tokens* windows, uint32_t window_count,
                   const float* scores, const char* context, uint64_t size, const fovea_answer_options* given,
                   fovea_answer* answers, uint64_t capacity, uint64_t* count, Reporter& reporter) {
+  if (!kHasAnswers) return RefuseBuild(reporter);
   const Tokenizer* tokenizer = nullptr;
   FOVEA_TRY(FindTokenizer(model, reporter, &tokenizer));
   if (count == nullptr || (answers == nullptr && capacity != 0)) {

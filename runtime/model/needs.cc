@@ -32,12 +32,12 @@ constexpr StepLine kSteps[] = {
 #undef FOVEA_TEXT_STEP
 };
 constexpr Line kOtherLines[] = {
-    {"weights", "f32"},     {"weights", "f16"},       {"weights", "int8"},   {"weights", "int4"},
-    {"rows", "f16"},        {"rows", "bf16"},         {"rows", "int8"},      {"tokenizer", "wordpiece"},
-    {"tokenizer", "bpe"},   {"tokenizer", "unigram"}, {"part", "errors"},    {"part", "taps"},
-    {"part", "generation"}, {"generate", "sampling"}, {"generate", "beams"}, {"generate", "drafts"},
-    {"cell", "peepholes"},  {"limit", "spaces"},      {"limit", "linears"},  {"limit", "inputs"},
-    {"limit", "workers"},
+    {"weights", "f32"},     {"weights", "f16"},       {"weights", "int8"},      {"weights", "int4"},
+    {"rows", "f16"},        {"rows", "bf16"},         {"rows", "int8"},         {"tokenizer", "wordpiece"},
+    {"tokenizer", "bpe"},   {"tokenizer", "unigram"}, {"part", "errors"},       {"part", "taps"},
+    {"part", "generation"}, {"part", "answers"},      {"generate", "sampling"}, {"generate", "beams"},
+    {"generate", "drafts"}, {"cell", "peepholes"},    {"limit", "spaces"},      {"limit", "linears"},
+    {"limit", "inputs"},    {"limit", "workers"},
 };
 
 // "KIND *" lists every name of the kind, which must have names without a number.
@@ -177,6 +177,8 @@ void ListNeeds(const Model& model, ListLine line, void* context) {
   ListMembers<DType>(needs.rows & ~plain, "rows", line, context);
   if (model.has_text) ListText(model.tokenizer, line, context);
   if (FindMetadataEntry(blob, "generate.token") != kBlobNone) line(context, "part", "generation", 0);
+  const char* task = FindMetadata(blob, "task");
+  if (task != nullptr && strcmp(task, "question-answering") == 0) line(context, "part", "answers", 0);
   line(context, "limit", "spaces", blob.spaces.count);
   line(context, "limit", "linears", model.linear_count);
   line(context, "limit", "inputs", needs.inputs);

@@ -3,10 +3,13 @@
 #define FOVEA_RUNTIME_RESULT_ANSWERS_H_
 
 #include "fovea/result.h"
+#include "runtime/base/profile.h"
 #include "runtime/base/structs.h"
 #include "runtime/text/tokenizer.h"
 
 namespace fovea {
+
+inline constexpr bool kHasAnswers = Includes("part", "answers");  // windows of pairs, spans that answer a question
 
 // Copies a window of a pair (fovea_result_get_window). The arrays of the pair that `out` has are not null.
 Status CutWindow(const fovea_text_tokens& pair, uint32_t max_length, uint32_t stride, uint64_t window,

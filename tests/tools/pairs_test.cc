@@ -181,6 +181,12 @@ TEST(Questions, LongContextsAreReadInParts) {
       std::string::npos);
 }
 
+TEST(Questions, SmallBuildsNeedAnswers) {
+  const auto needs = [](const std::string& blob) { return Fovea({"inspect", blob, "--needs"}).out; };
+  EXPECT_NE(needs(BlobOfDirectory(QuestionModel())).find("\npart answers\n"), std::string::npos);
+  EXPECT_EQ(needs(TinyBlob("sequence")).find("part answers"), std::string::npos);
+}
+
 TEST(Questions, WrongUse) {
   const std::string blob = BlobOfDirectory(QuestionModel());
   EXPECT_NE(FoveaError({"run", blob, "--question", "a"}).find("--context"), std::string::npos);
