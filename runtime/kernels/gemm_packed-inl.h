@@ -42,12 +42,13 @@ constexpr hn::FixedTag<int16_t, 16> kI16;
 constexpr hn::FixedTag<int32_t, 8> kI32;
 constexpr hn::FixedTag<float, 8> kFloats;
 using U8 = hn::Vec<decltype(kU8)>;
+using I8 = hn::Vec<decltype(kI8)>;
 using I16 = hn::Vec<decltype(kI16)>;
 using I32 = hn::Vec<decltype(kI32)>;
 using Floats = hn::Vec<decltype(kFloats)>;
 
 // Eight elements of x, repeated in every 64 bits.
-HWY_INLINE hn::Vec<decltype(kI8)> EightOf(const int8_t* x) {
+HWY_INLINE I8 EightOf(const int8_t* x) {
   int64_t eight;
   memcpy(&eight, x, sizeof(eight));
   return hn::BitCast(kI8, hn::Set(hn::FixedTag<int64_t, 4>(), eight));
@@ -62,6 +63,12 @@ class Fetch {
     const bool due = until_ == 0;
     until_ = (due ? passes_ : until_) - 1;
     return due;
+  }
+  // The number of lines to skip before the next one to prefetch.
+  HWY_INLINE size_t Skip() {
+    const size_t skipped = until_;
+    until_ = passes_;
+    return skipped;
   }
 
  private:
