@@ -18,6 +18,8 @@ TEXT = "A library to read compressed audio files. It supports FLAC and Ogg Vorbi
 LATER = "A library to read compressed audio files. It supports FLAC and Speex."
 PROMPT = "libs / libpng-tools\n"
 NEW_TOKENS = 48
+# Read in three parts.
+PASSAGES = " ".join(f"Release {number} reads FLAC. {TEXT}" for number in range(1, 15))
 
 
 def run(*words):
@@ -74,6 +76,12 @@ class Command(jobs.Jobs):
         best = sorted(range(1, keys - 1), key=lambda key: -received[key])[:5]
         return "".join(f"{received[key]:.3f} {piece_of(tokens, key)}\n" for key in best)
 
+    def answer(self):
+        told = json.loads(self.told("run", self.blob("question"), "--question", jobs.QUESTION, "--context", PASSAGES,
+                                    "--top", 3, "--stride", 128 // 3, "--json"))[0]
+        self.equal("parts of the context", told["windows"], 3)
+        return "".join(f"{one['score']:.4f} {one['text']}\n" for one in told["answers"])
+
     def threads(self):
         blobs = [self.blob("package-section"), self.blob("package-section-int8")]
         return "".join(f"{blob}: {self.classes(blob.stem, '--text', TEXT)[0][0]}\n" for blob in blobs)
@@ -109,8 +117,9 @@ def main():
         return blobs / f"{name}.fovea"
 
     arguments = {
-        "classify": [blob("package-section"), TEXT], "embed": [blob("package-section-encoder"), TEXT, LATER],
-        "attention": [], "tokenize": [blob("package-section"), TEXT],
+        "answer": [blob("question"), jobs.QUESTION, PASSAGES], "classify": [blob("package-section"), TEXT],
+        "embed": [blob("package-section-encoder"), TEXT, LATER], "attention": [],
+        "tokenize": [blob("package-section"), TEXT],
         "reuse": [blob("package-section-hierarchical"), TEXT, LATER], "generate": [blob("package-writer"), PROMPT],
         "taps": [blob("package-section"), TEXT],
         "threads": [blob("package-section"), blob("package-section-int8"), TEXT]}
