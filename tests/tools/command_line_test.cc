@@ -177,6 +177,8 @@ TEST_F(CommandLineTest, RefusesWrongUse) {
   EXPECT_NE(Fovea({"transcribe", "x", InSource("README.md")}).err.find("files are given by an option: --wav, --input"),
             std::string::npos);
   EXPECT_EQ(Fault({"command", "x", "--count", "65"}), "--count: Value 65 not in range 1 to 64");
+  EXPECT_EQ(Fovea({"run", "x", "--threads", "0"}).err, "fovea: --threads: Value 0 not in range 1 to 64 (try --help)\n");
+  EXPECT_EQ(Fovea({"run", "x", "--workers=0"}).err, "fovea: --workers: Value 0 not in range 1 to 64 (try --help)\n");
   EXPECT_EQ(Fault({"command", "x", "--count", "many"}), "--count: Value many not in range 1 to 64");
   EXPECT_EQ(Fault({"command", "x", "--share", "1.5"}), "--share: Value 1.5 not in range 0.000000 to 1.000000");
   EXPECT_EQ(Fault({"command", "x", "--whole", "-1"}).rfind("--whole: Value -1 not in range 0.0", 0), 0u);

@@ -137,6 +137,27 @@ std::vector<std::string> NamesOf(const CLI::Option& option) {
   return names;
 }
 
+const CLI::App& GivenCommand(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  return *command;
+}
+
+// A message that begins with an option, with the one of its names that was given.
+std::string AsGiven(const std::string& message, const CLI::App& app, const std::vector<std::string>& arguments) {
+  for (const CLI::Option* option : OptionsOf(GivenCommand(app))) {
+    const std::vector<std::string> names = NamesOf(*option);
+    for (const std::string& name : names) {
+      if (message.rfind(name + ": ", 0) != 0) continue;
+      for (const std::string& other : names) {
+        const auto is_other = [&](const std::string& given) { return given.substr(0, given.find('=')) == other; };
+        if (std::any_of(arguments.begin(), arguments.end(), is_other)) return other + message.substr(name.size());
+      }
+    }
+  }
+  return message;
+}
+
 // An argument without an option, and the options that read files or texts: one of them was probably meant.
 std::string Superfluous(const CLI::App& command, const std::string& argument) {
   std::error_code error;
@@ -155,8 +176,7 @@ std::string Superfluous(const CLI::App& command, const std::string& argument) {
 
 // Names the first argument that no option takes.
 std::string UnknownArgument(const CLI::App& app) {
-  const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().back();
+  const CLI::App* const command = &GivenCommand(app);
   std::vector<std::string> left = app.remaining(true);
   const auto is_option = [](const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; };
   const auto found = std::find_if(left.begin(), left.end(), is_option);
@@ -389,12 +409,13 @@ bool CommandLine::Run(int argc, const char* const* argv, std::ostream& out) cons
     }
   }
   std::reverse(arguments.begin(), arguments.end());  // as the parser expects them
+  const std::vector<std::string> given = arguments;  // the parser empties them
   try {
     app_->parse(arguments);
   } catch (const CLI::ExtrasError&) {
     throw UsageError(UnknownArgument(*app_));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw UsageError(error.what());
+    if (error.get_exit_code() != 0) throw UsageError(AsGiven(error.what(), *app_, given));
     app_->exit(error, out, out);  // prints the help or version
     return false;
   }
