@@ -437,6 +437,14 @@ TEST(Writing, OptionsWithoutEffectAreNamed) {
             std::string::npos);
 }
 
+TEST(Writing, FaultsNameTheText) {
+  EXPECT_EQ(Invoke({"generate", Decoder()}, {"--text", "ab", "--text", "c\xff"}).err.rfind("fovea: text 2 of 2: ", 0),
+            0u);
+  EXPECT_EQ(Invoke({"generate", Decoder()}, {"--text", "c\xff"}).err.rfind("fovea: text 'c", 0), 0u);
+  EXPECT_EQ(Invoke({"translate", Translator()}, {"--text", "ab", "--text", "c\xff"}).err.rfind("fovea: text 2: ", 0),
+            0u);
+}
+
 // Special tokens that a text spells are text with --literal; special tokens of the prefix are tokens.
 TEST(Translating, LiteralTexts) {
   const auto scores = [](const std::vector<std::string>& command, const std::vector<std::string>& more) {

@@ -144,8 +144,14 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
   Truncations cuts;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string& text = texts[i];
-    Tokens tokens =
-        continues ? PromptTokens(model, text, request) : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
+    Tokens tokens;
+    try {
+      tokens = continues ? PromptTokens(model, text, request)
+                         : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
+    } catch (const Failure& failure) {
+      if (texts.size() == 1) throw;
+      Fail("text {} of {}: {}", i + 1, texts.size(), failure.what());
+    }
     if (i < arguments.prompts.size()) tokens.spelled = 0;  // typed on purpose: the markers of a chat
     cuts.Add(tokens);
     inputs.dropped.resize(inputs.ids.size());

@@ -61,7 +61,7 @@ class Translator {
     for (size_t i = 0; i < lines.size(); ++i) {
       ++line_;
       if (lines[i].empty()) continue;  // an empty line stays empty
-      const Tokens tokens = SourceTokens(model_, languages_, lines[i]);
+      const Tokens tokens = TokensOf(lines[i]);
       if (tokens.dropped != 0) {
         console_->err << fmt::format("fovea: text {} is too long; its last {} tokens are dropped\n", line_,
                                      tokens.dropped);
@@ -103,6 +103,14 @@ class Translator {
     if (arguments_.json != ListForm::kLines) return;
     PrintList(console_->out, arguments_.json, list_);
     list_.clear();
+  }
+  Tokens TokensOf(const std::string& line) const {
+    try {
+      return SourceTokens(model_, languages_, line);
+    } catch (const Failure& failure) {
+      if (arguments_.texts.size() == 1) throw;
+      Fail("{} {}: {}", arguments_.texts.empty() ? "line" : "text", line_, failure.what());
+    }
   }
   void Write(const std::string& line, const Generation& generation) {
     if (arguments_.json == ListForm::kText) {
