@@ -116,9 +116,9 @@ TEST(Pack, AloneInTheBlob) {
   EXPECT_TRUE(UsesPacked(alone));
   const CommandResult run = Fovea({"run", alone, "--text", "a b", "--json"});
   EXPECT_EQ(run.out, Fovea({"run", plain, "--text", "a b", "--json"}).out) << run.err;
+  const json inspected = FoveaJson({"inspect", alone, "--json"});
   uint32_t left_out = 0;
-  for (const json& tensor : FoveaJson({"inspect", alone, "--json"})["tensors"])
-    left_out += tensor["only_packed"] == true;
+  for (const json& tensor : inspected["tensors"]) left_out += tensor["only_packed"] == true ? 1 : 0;
   EXPECT_GT(left_out, 0u);
   const CommandResult in_place = Fovea({"run", alone, "--text", "a b", "--backend", "highway"});
   EXPECT_NE(in_place.status, 0);

@@ -22,7 +22,8 @@ final class Answerer {
     }
     program = model.program(options.program);
     info = Results.answers(model, program);
-    encoder = new Encoder(model, program, options.maxLength == 0 ? LENGTH : options.maxLength, false, "");
+    if (options.maxLength == 0) options.maxLength = LENGTH;
+    encoder = new Encoder(model, program, options, "");
     if (encoder.readsDocuments()) {
       throw new FoveaException(model.name() + ": reads documents, not a question and a context", FoveaException.NAME);
     }
@@ -65,8 +66,8 @@ final class Answerer {
 
   List<Answer> answers(String question, String context) {
     if (question == null || context == null) throw new NullPointerException("question or context is null");
-    final Encoding pair = model.tokenizer().encode(question, context, Tokenizer.UNLIMITED, 0, false,
-        "question and context");
+    final Encoding pair = model.tokenizer().encode(question, context,
+        Tokenizer.UNLIMITED | (options.literal ? Tokenizer.LITERAL : 0), 0, false, "question and context");
     final List<Encoding> windows = windows(pair);
     int all = 0;
     final int[] lengths = new int[windows.size()];
