@@ -371,7 +371,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
   CLI::Option* const flag = app_->set_version_flag("--version", version);
   for (CLI::Option* option : {app_->get_help_ptr(), flag}) option->group(NameOf(Heading::kHelp));
   app_->require_subcommand(1);
-  app_->allow_windows_style_options(false);  // an argument like /work/model is a path on every system
+  app_->allow_windows_style_options(false);  // arguments like /home/me/model are paths
 }
 
 CommandLine::~CommandLine() = default;
