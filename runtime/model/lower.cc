@@ -56,19 +56,16 @@ Status CheckOrder(const Blob& blob, const ProgramRecord& program, const OpDef& d
   return kOk;
 }
 
-bool HasAbsent(const OpView& view) {
-  for (uint32_t i = 0; i < view.record->tensor_count; ++i) {
-    if (view.Has(TensorNumber(i)) && view.blob->IsAbsent(view.TensorIndex(i))) return true;
-  }
-  return false;
+// A tensor that only packed sections hold can be the weight of linear layers, tensor 0, and nothing else.
+Status FailAbsent(Reporter& reporter) {
+  return reporter.Fail(FOVEA_E_RECORD, "an operation reads the rows of a tensor that is only packed");
 }
 
-// A tensor that only packed sections hold can be the weight of linear layers, tensor 0, and nothing else.
-Status CheckAbsent(const OpView& view, const Op& op, Reporter& reporter) {
-  for (uint32_t i = op.layer_count > 0 ? 1 : 0; i < view.record->tensor_count; ++i) {
-    if (view.Has(TensorNumber(i)) && view.blob->IsAbsent(view.TensorIndex(i))) {
-      return reporter.Fail(FOVEA_E_RECORD, "an operation reads the rows of a tensor that is only packed", i);
-    }
+Status FindAbsent(const OpView& view, Reporter& reporter, bool* absent) {
+  for (uint32_t i = 0; i < view.record->tensor_count; ++i) {
+    if (view.tensors[i] == kBlobNone || !view.blob->IsAbsent(view.tensors[i])) continue;
+    if (i != 0) return FailAbsent(reporter);
+    *absent = true;
   }
   return kOk;
 }
@@ -130,10 +127,10 @@ Status Lowerer::Lower(uint32_t i, Arena& arena, OpRoom* room, Reporter& reporter
   FOVEA_TRY(CheckAttributes(blob_, record, *def, reporter));
   FOVEA_TRY(CheckOrder(blob_, program_, *def, inputs_, i, reporter));
   OpView view = View(i);
-  view.shapes_only = HasAbsent(view);
+  FOVEA_TRY(FindAbsent(view, reporter, &view.shapes_only));
   FOVEA_TRY(CheckSelected(view, *def, reporter));
   FOVEA_TRY(LowerRecord(view, *def, arena, room, reporter, op));
-  FOVEA_TRY(CheckAbsent(view, **op, reporter));
+  if (view.shapes_only && (*op)->layer_count == 0) return FailAbsent(reporter);
   return CheckOutput(view, (*op)->output, reporter);
 }
 

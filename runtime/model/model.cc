@@ -38,7 +38,7 @@ class LayerScan {
       const GemmWeights weights = WeightsOf(view, op.layers[i]);
       const GemmShape& shape = weights.shape;
       const uint64_t bytes = Linear::PackedBytes(Choose(shape, preferred_), shape, op.layers[i].count);
-      if (weights.rows == nullptr) (bytes != 0 ? only_packed_ : in_place_) = true;
+      if (weights.rows == nullptr) (bytes == 0 ? reads_absent_ : packs_absent_) = true;
       packed_bytes_ += bytes;
       aligned_bytes_ += CheckedSize(RoundUp(bytes, kAlignment));
       KeepFitting(known, bytes);
@@ -50,7 +50,7 @@ class LayerScan {
   uint64_t packed_bytes() const { return packed_bytes_; }
   CheckedSize aligned_bytes() const { return aligned_bytes_; }
   // Some weights are neither in the blob's rows nor packed for this backend on this machine.
-  bool lacks_weights() const { return in_place_ || (only_packed_ && packed_section() == nullptr); }
+  bool lacks_weights() const { return reads_absent_ || (packs_absent_ && packed_section() == nullptr); }
   // The first packed section that fits this machine's layout for `preferred` and whose table is right; else null.
   const uint8_t* packed_section() const {
     for (uint32_t i = 0; i < blob_.sections.count; ++i) {
@@ -80,7 +80,7 @@ class LayerScan {
   LayerTable table_;
   uint64_t fitting_ = 0;  // one bit per section
   static_assert(kMaxSections <= 64, "");
-  bool only_packed_ = false, in_place_ = false;  // layers without rows that the backend wants packed, or in place
+  bool packs_absent_ = false, reads_absent_ = false;  // the backend wants weights without rows packed, or in place
   uint64_t packed_bytes_ = 0;
   CheckedSize aligned_bytes_;
 };
