@@ -38,7 +38,7 @@ for kind in ${KINDS:-static shared}; do
     foreign=$(nm -u "$library" | grep -E ' (_ZN?St|__cxa|__asan|_ZN7__gnu)' | head -n 3)
   else
     library=$(echo "$work/$kind"/subprojects/fovea-*/libfovea.so)
-    foreign=$(nm -D --defined-only "$library" | grep -v ' fovea_' | head -n 3)
+    foreign=$(nm -D --defined-only "$library" | grep -vE ' (fovea_|A FOVEA_)' | head -n 3)
   fi
   [ -z "$foreign" ] || { echo "$kind: $foreign" >&2; exit 1; }
   echo "Meson, $kind: $found"
