@@ -104,22 +104,13 @@ func (m *Model) Answer(ctx context.Context, question, text string, options Answe
 		return nil, refuse(BadName, m.Name, "it does not answer questions: a model whose class in config.json ends with "+
 			"ForQuestionAnswering does")
 	}
-	ids, err := m.idsOf(program)
+	wanted := options.Run.MaxLength
+	if wanted == 0 {
+		wanted = usualLength
+	}
+	_, most, err := m.textLimit(program, wanted)
 	if err != nil {
 		return nil, err
-	}
-	about, err := m.Tokenizer()
-	if err != nil {
-		return nil, err
-	}
-	most := options.Run.MaxLength
-	if most == 0 {
-		most = usualLength
-	}
-	for _, bound := range []int{int(m.Spaces[program.Values[ids].Space].MaxSegmentRows), about.MaxLength} {
-		if bound != 0 && bound < most {
-			most = bound
-		}
 	}
 	shared := options.Stride
 	if shared == 0 && !options.NoStride {

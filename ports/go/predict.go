@@ -55,20 +55,30 @@ func (m *Model) sentenceSpace(space int) int {
 	return -1
 }
 
-func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) ([]*Encoding, error) {
+// textLimit returns the space of a program's token ids, and the most of them that a text may have: `most` (0: no limit)
+// or less, as the model has it.
+func (m *Model) textLimit(program *Program, most int) (space, limit int, err error) {
 	ids, err := m.idsOf(program)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	about, err := m.Tokenizer()
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	space, most := program.Values[ids].Space, options.MaxLength
+	space = program.Values[ids].Space
 	for _, bound := range []int{int(m.Spaces[space].MaxSegmentRows), about.MaxLength} {
 		if bound != 0 && (most == 0 || bound < most) {
 			most = bound
 		}
+	}
+	return space, most, nil
+}
+
+func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) ([]*Encoding, error) {
+	space, most, err := m.textLimit(program, options.MaxLength)
+	if err != nil {
+		return nil, err
 	}
 	var encodings []*Encoding
 	for i, text := range texts {

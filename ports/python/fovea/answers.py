@@ -13,7 +13,7 @@ from ._texts import Progress, Texts, checked_batch_size, filled_up, id_input, se
 from .model import Model, Program
 from .predict import Runs, each_window, prompt_of
 from .session import Session
-from .text import Encoding, Text, bytes_of, tokens_of
+from .text import Encoding, Text, bytes_of, token_arrays, tokens_of
 
 _USUAL_LENGTH, _USUAL_STRIDE = 384, 128  # as in the original
 
@@ -44,11 +44,7 @@ def _windows(model: Model, pair: Encoding, limit: int, stride: int) -> List[Enco
     given, found, count = tokens_of(pair), [], 1
     room = min(limit, len(pair))
     while len(found) < count:
-        arrays = [np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, bool),
-                  np.empty((room, 2), np.uint32)]
-        made = sized(_c.fovea_text_tokens, capacity=room)
-        for field, array in zip(("ids", "types", "special", "ranges"), arrays):
-            setattr(made, field, array.ctypes.data)
+        made, arrays = token_arrays(room)
         try:
             call("fovea_result_get_window", ctypes.byref(given), limit, stride, len(found), ctypes.byref(made))
         except Error as error:

@@ -96,6 +96,16 @@ def bytes_of(text: Any, which: str = "") -> bytes:
     raise Error(f"{which or 'text'}: a text is needed, not {found}{advice}")
 
 
+def token_arrays(capacity: int) -> Tuple[Any, List[np.ndarray]]:
+    """Room for tokens as the library writes them: the struct and its arrays ids, types, special, ranges."""
+    arrays = [np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, bool),
+              np.empty((capacity, 2), np.uint32)]
+    tokens = sized(_c.fovea_text_tokens, capacity=capacity)
+    for field, array in zip(("ids", "types", "special", "ranges"), arrays):
+        setattr(tokens, field, array.ctypes.data)
+    return tokens, arrays
+
+
 class Tokenizer:
     """Lives as long as its model."""
 
@@ -121,11 +131,7 @@ class Tokenizer:
         call("fovea_text_scratch_size", self._model.address, len(text), ctypes.byref(needed))
         scratch = aligned(needed.value)
         while True:
-            arrays = [np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, bool),
-                      np.empty((capacity, 2), np.uint32)]
-            tokens = sized(_c.fovea_text_tokens, capacity=capacity)
-            for field, array in zip(("ids", "types", "special", "ranges"), arrays):
-                setattr(tokens, field, array.ctypes.data)
+            tokens, arrays = token_arrays(capacity)
             try:
                 sentences = fill(scratch.ctypes.data, needed.value, tokens)
                 break
