@@ -1,7 +1,8 @@
 /* fovea/fovea.hpp - the interface for C++17: handles that own their memory, spans, and results without exceptions.
  *
  * A layer of inline functions over fovea/fovea.h; the comments there are the manual. It works with -fno-exceptions
- * and -fno-rtti. Functions that are not wrapped take the C handles that get() returns.
+ * and -fno-rtti. Functions that are not wrapped take the C handles that get() returns. Lists of results (answers,
+ * spans, words) are in fovea/result.hpp.
  *
  *   fovea::Result<fovea::Model> model = fovea::Model::make(blob);
  *   if (!model) puts(model.text());

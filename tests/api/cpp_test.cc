@@ -1,4 +1,5 @@
-// fovea/fovea.hpp against the C calls that it wraps: the same results, exact memory, and failures that are reported.
+// fovea/fovea.hpp and fovea/result.hpp against the C calls: the same results, exact memory, failures that are
+// reported.
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "tests/support/paths.h"
 #include "tools/base/mapped_file.h"
 // After the library's headers, which use names of namespace fovea that this one has as well.
-#include "fovea/fovea.hpp"
+#include "fovea/result.hpp"
 
 namespace {
 
@@ -217,6 +218,93 @@ TEST(Cpp, TokensBecomeTextAgain) {
   EXPECT_EQ(tokenizer.find("no such piece").code(), FOVEA_E_NAME);
   EXPECT_EQ(tokenizer.encode("\xff").error().index, 0u);
   EXPECT_EQ(tokenizer.encode("a\xff").error().index, 1u);
+}
+
+// Scores by position: no two windows are alike.
+std::vector<float> Scores(std::size_t count) {
+  std::vector<float> scores(count);
+  for (std::size_t i = 0; i < count; ++i) scores[i] = static_cast<float>(i * i % 17);
+  return scores;
+}
+
+TEST(Cpp, AnswersAreThoseOfTheCCalls) {
+  const auto model = cpp::Model::make(View());
+  ASSERT_TRUE(model);
+  const std::string context(kText);
+  const auto pair = cpp::Tokenizer(*model).encode("which files", context);
+  ASSERT_TRUE(pair);
+  std::vector<cpp::Tokens> kept;
+  std::vector<fovea_text_tokens> windows;
+  std::size_t tokens = 0;
+  do {
+    auto window = cpp::window(*pair, 9, 1, windows.size());
+    ASSERT_TRUE(window) << window.text();
+    windows.push_back(window->get());
+    tokens += window->size();
+    kept.push_back(*std::move(window));
+  } while (windows.size() < windows[0].windows);
+  ASSERT_GT(windows.size(), 1u);
+  EXPECT_EQ(cpp::window(*pair, 9, 1, windows.size()).code(), FOVEA_E_INDEX);
+
+  const std::vector<float> scores = Scores(2 * tokens);
+  fovea_answer_options options = FOVEA_ANSWER_OPTIONS_INIT;
+  options.top = 3;
+  const auto found = cpp::answers(*model, windows, scores, context, options);
+  ASSERT_TRUE(found) << found.text();
+  fovea_answer expected[40];
+  std::uint64_t count = 0;
+  ASSERT_EQ(
+      fovea_result_get_answers(model->get(), windows.data(), static_cast<std::uint32_t>(windows.size()), scores.data(),
+                               context.data(), context.size(), &options, expected, 40, &count, nullptr),
+      FOVEA_OK);
+  ASSERT_EQ(count, 3u);
+  ASSERT_EQ(found->size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ((*found)[i].begin, expected[i].begin);
+    EXPECT_EQ((*found)[i].end, expected[i].end);
+    EXPECT_EQ((*found)[i].score, expected[i].score);
+  }
+  const cpp::Span<const float> fewer(scores.data(), scores.size() - 1);
+  EXPECT_EQ(cpp::answers(*model, windows, fewer, context).code(), FOVEA_E_CAPACITY);
+  EXPECT_EQ(cpp::answers(cpp::Model(), windows, scores, context).code(), FOVEA_E_HANDLE);
+}
+
+TEST(Cpp, SpansAndWordsAreThoseOfTheCCalls) {
+  const auto model = cpp::Model::make(View());
+  ASSERT_TRUE(model);
+  const std::string_view text(kText);
+  const auto tokens = cpp::Tokenizer(*model).encode(text);
+  ASSERT_TRUE(tokens);
+  const std::vector<float> scores = Scores(2 * tokens->size());
+  const auto spans = cpp::spans(*model, scores, 2, *tokens, text);
+  ASSERT_TRUE(spans) << spans.text();
+  fovea_span expected[64];
+  std::uint64_t count = 0;
+  ASSERT_EQ(fovea_result_get_spans(model->get(), scores.data(), 2, &tokens->get(), text.data(), text.size(),
+                                   FOVEA_AGGREGATION_SIMPLE, expected, 64, &count, nullptr),
+            FOVEA_OK);
+  ASSERT_GT(count, 1u);
+  ASSERT_EQ(spans->size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    EXPECT_EQ((*spans)[i].begin, expected[i].begin);
+    EXPECT_EQ((*spans)[i].label, expected[i].label);
+    EXPECT_EQ((*spans)[i].score, expected[i].score);
+  }
+  EXPECT_EQ(cpp::spans(*model, {scores.data(), 3}, 2, *tokens, text).code(), FOVEA_E_CAPACITY);
+
+  const auto words = cpp::words(text, *tokens, {scores.data(), tokens->size()});
+  ASSERT_TRUE(words) << words.text();
+  std::string joined;
+  float sum = 0, all = 0;
+  for (const fovea_word& word : *words) {
+    joined += text.substr(word.begin, word.end - word.begin);
+    sum += word.weight;
+  }
+  for (std::size_t i = 0; i < tokens->size(); ++i) all += tokens->special()[i] != 0 ? 0 : scores[i];
+  EXPECT_EQ(joined, "Alibrarytoreadcompressedaudiofiles.");
+  EXPECT_EQ(sum, all);
+  EXPECT_EQ(cpp::words(text, *tokens, {scores.data(), 1}).code(), FOVEA_E_CAPACITY);
+  EXPECT_EQ(cpp::words("", *tokens, {scores.data(), tokens->size()}).code(), FOVEA_E_INDEX);
 }
 
 TEST(Cpp, FailuresAreReportedAndLeaveEmptyValues) {
