@@ -5,28 +5,15 @@
 #include <algorithm>
 
 #include "fovea/result.h"
+#include "runtime/kernels/similarity.h"
 
 namespace fovea {
 namespace {
 
-double Dot(const float* a, const float* b, uint32_t width) {
-  double sum = 0;
-  for (uint32_t i = 0; i < width; ++i) sum += double{a[i]} * double{b[i]};
-  return sum;
-}
-
 double Cosine(const float* a, const float* b, uint32_t width) {
-  const double lengths = sqrt(Dot(a, a, width)) * sqrt(Dot(b, b, width));
-  return lengths == 0 ? 0 : Dot(a, b, width) / lengths;
-}
-
-double Distance(const float* a, const float* b, uint32_t width, bool squared) {
-  double sum = 0;
-  for (uint32_t i = 0; i < width; ++i) {
-    const double apart = fabs(double{a[i]} - double{b[i]});
-    sum += squared ? apart * apart : apart;
-  }
-  return squared ? sqrt(sum) : sum;
+  const DotProducts products = DotProductsWithLengths(a, b, width);
+  const double lengths = sqrt(products.aa) * sqrt(products.bb);
+  return lengths == 0 ? 0 : products.ab / lengths;
 }
 
 double MaxSim(const Embedded& a, const Embedded& b, uint32_t width) {
@@ -34,7 +21,7 @@ double MaxSim(const Embedded& a, const Embedded& b, uint32_t width) {
   for (uint32_t i = 0; i < a.rows && b.rows != 0; ++i) {
     double most = -HUGE_VAL;
     for (uint32_t j = 0; j < b.rows; ++j) {
-      const double product = Dot(a.numbers + size_t{i} * width, b.numbers + size_t{j} * width, width);
+      const double product = DotProduct(a.numbers + size_t{i} * width, b.numbers + size_t{j} * width, width);
       most = product > most ? product : most;
     }
     sum += most;
@@ -68,11 +55,11 @@ double Similarity(uint32_t measure, const Embedded& a, const Embedded& b, uint32
     case FOVEA_MEASURE_COSINE:
       return Cosine(a.numbers, b.numbers, width);
     case FOVEA_MEASURE_DOT:
-      return Dot(a.numbers, b.numbers, width);
+      return DotProduct(a.numbers, b.numbers, width);
     case FOVEA_MEASURE_EUCLIDEAN:
-      return -Distance(a.numbers, b.numbers, width, true);
+      return -sqrt(SquaredDistance(a.numbers, b.numbers, width));
     case FOVEA_MEASURE_MANHATTAN:
-      return -Distance(a.numbers, b.numbers, width, false);
+      return -ManhattanDistance(a.numbers, b.numbers, width);
     case FOVEA_MEASURE_MAX_SIM:
       return MaxSim(a, b, width);
     default:
