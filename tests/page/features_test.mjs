@@ -44,6 +44,16 @@ async function testAnswer() {
   const written = await opened(write("wrote", FIXTURES.date()));
   assert.match(await textOf(written, ".answers"), /What the model wrote[^]*2011-03-03/);
   await done(written);
+  const long = FIXTURES.bert(), said = "one two three ".repeat(60).trim();
+  long.answers = [{ kind: "text", entries: [{ label: said, number: 0.5 }] }];
+  const phone = await opened(write("long_answer", long), "", 390);
+  const [[first, rest], summary, open] = await phone.evaluate(`[[...document.querySelectorAll(".answers .written")].map(
+    (text) => text.textContent), document.querySelector(".answers summary").textContent,
+    document.querySelector(".answers details").open]`);
+  assert.ok(first.length <= 402 && !open, "the end is folded");
+  assert.equal(`${first.slice(0, -2)} ${rest}`, said);
+  assert.equal(summary, `the other ${said.length - first.length + 2} characters`);
+  await done(phone);
 }
 
 async function testLastLayer() {

@@ -2,6 +2,7 @@
 import { countText, made, plural, shortText, visible, weightText } from "./elements.mjs";
 
 const SHOWN = 3;  // inputs whose answers are not folded
+const CHARACTERS = 400;  // a longer written text is folded
 
 const numberText = weightText;
 
@@ -41,6 +42,16 @@ function writtenTexts({ generation, spaces, texts }) {
   });
 }
 
+/** A written text; the end of a long one is folded. */
+function writtenText(text) {
+  const all = [...visible(text)];
+  const space = all.lastIndexOf(" ", CHARACTERS), first = space > CHARACTERS / 2 ? space : CHARACTERS;
+  if (all.length <= 1.25 * CHARACTERS) return [made("p", { className: "written" }, all.join(""))];
+  return [made("p", { className: "written" }, `${all.slice(0, first).join("")} \u2026`),
+    made("details", {}, made("summary", {}, `the other ${countText(all.length - first)} characters`),
+      made("p", { className: "written" }, all.slice(first).join("").trimStart()))];
+}
+
 function answerOf({ kind, entries, width }, names) {
   if (kind === "classes") {
     return [made("p", { className: "said-answer" }, made("strong", {}, entries[0].label),
@@ -56,7 +67,7 @@ function answerOf({ kind, entries, width }, names) {
     return [bars(entries, ({ label, of }) => `${visible(label)} at token ${of}`)];
   }
   if (kind === "text") {
-    return [made("p", { className: "written" }, visible(entries[0].label)),
+    return [...writtenText(entries[0].label),
       made("p", { className: "soft" }, `mean probability of its tokens: ${numberText(entries[0].number)}`)];
   }
   const text = `An embedding of ${plural(width, "number")}.`;
@@ -76,7 +87,7 @@ export function answerPanel(record) {
   const inputs = Array.from({ length: count }, (_, i) => {
     const read = reads.find(({ text }) => text === i), parts = [];
     if (answers[i]) parts.push(...answerOf(answers[i], nameOf));
-    if (written[i] !== undefined) parts.push(made("p", { className: "written" }, visible(written[i].text)));
+    if (written[i] !== undefined) parts.push(...writtenText(written[i].text));
     const cut = read && (read.of_tokens > read.tokens || read.of_sentences > read.sentences);
     return made("section", { className: "answer" },
       made("p", { className: "soft" },

@@ -89,7 +89,7 @@ export class LinePanel {
       bar.style.setProperty("--share", Math.max(0, values[i] / most).toFixed(4));
       return made("tr", { "data-row": first + i, "data-value": values[i] },
         made("td", { className: "number soft" }, String(first + i)),
-        made("th", { scope: "row" }, visible(space.rowName(first + i))), bar,
+        made("th", { scope: "row" }, made("span", { className: "row-name" }, visible(space.rowName(first + i)))), bar,
         heads.map(([, reading]) => made("td", { className: "number" },
           weightText(reading.values?.[first + i - reading.first] ?? NaN))),
         made("td", { className: "number" }, weightText(values[i])));
