@@ -350,6 +350,9 @@ void RunChat(const Arguments& arguments, const Model& model, Interrupt& interrup
     if (!line.empty() && line.back() == '\r') line.pop_back();
     const ChatLine kind = ChatLineOf(line);
     if (kind == ChatLine::kBlank) continue;
+    if (!typed && kind != ChatLine::kMessage && kind != ChatLine::kUnknown) {
+      console->err << "fovea: " << Printable(line) << " is a message here: commands are only read from a terminal\n";
+    }
     if (!typed || kind == ChatLine::kMessage) {
       ask(typed ? ChatMessageOf(line) : line);
       if (typed) interrupt.Rearm();
