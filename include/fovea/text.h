@@ -97,6 +97,8 @@ typedef struct fovea_text_tokens {
   uint64_t count;          /* Tokens of the result. */
   uint64_t windows;        /* Windows of a single text; 1: it fits, or two texts were given. */
   uint64_t text_tokens[2]; /* Tokens of each text before truncation, without special tokens. */
+  /* Special tokens of the result that the texts spell, except mask and unknown tokens. 0 with FOVEA_TEXT_LITERAL. */
+  uint64_t spelled;
 } fovea_text_tokens;
 #define FOVEA_TEXT_TOKENS_INIT FOVEA_INIT(fovea_text_tokens)
 

@@ -126,10 +126,11 @@ func (m *Model) Answer(ctx context.Context, question, text string, options Answe
 			return nil, err
 		}
 	}
-	pair, err := m.EncodePair(question, text, EncodeOptions{Whole: true})
+	pair, err := m.EncodePair(question, text, EncodeOptions{Whole: true, Literal: options.Run.Literal})
 	if err != nil {
 		return nil, err
 	}
+	m.warnSpelled([]*Encoding{pair})
 	parts, err := windows(pair, numbers[0], numbers[1])
 	if err != nil {
 		return nil, err

@@ -64,6 +64,7 @@ fovea_status bridge_encode(const fovea_model* model, const char* text, uint64_t 
   counts[1] = tokens.text_tokens[0] + tokens.text_tokens[1];
   counts[2] = tokens.text_tokens[0];
   counts[3] = tokens.text_tokens[1];
+  counts[4] = tokens.spelled;
   return status;
 }
 
@@ -125,6 +126,7 @@ fovea_status bridge_encode_document(const fovea_model* model, const char* text, 
   counts[1] = tokens.text_tokens[0];
   counts[2] = sentences.count;
   counts[3] = sentences.dropped;
+  counts[4] = tokens.spelled;
   return status;
 }
 

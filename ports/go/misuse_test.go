@@ -104,6 +104,11 @@ func TestResultsThatAModelHasNot(t *testing.T) {
 	refused(t, err, BadName, "use Answer")
 	_, err = question.Answer(background, "which one", "a b c d e", AnswerOptions{Run: RunOptions{MaxLength: 6}, Stride: 3})
 	refused(t, err, TooLong, "shorten it")
+	seven := AnswerOptions{Run: RunOptions{MaxLength: 7}, Stride: 1}
+	must[[]Answer](t)(question.Answer(background, "[SEP] [SEP]", "a b c", seven))
+	seven.Run.Literal = true // "[", "SEP", "]": no room is left
+	_, err = question.Answer(background, "[SEP] [SEP]", "a b c", seven)
+	refused(t, err, TooLong, "shorten it")
 	_, err = question.Answer(background, "a", "b", AnswerOptions{Top: -1})
 	refused(t, err, BadOption, "top")
 	_, err = question.Answer(background, "a", "b\xff", AnswerOptions{})
@@ -171,7 +176,12 @@ func TestTextsThatAreNone(t *testing.T) {
 		t.Fatal(read.IDs, literal.IDs)
 	}
 	classes := must[[][]Class](t)(model.Classify(background, []string{"a [SEP] b"}, RunOptions{Literal: true}))
-	other := must[[][]Class](t)(model.Classify(background, []string{"a [SEP] b"}, RunOptions{}))
+	warned = nil
+	other := must[[][]Class](t)(model.Classify(background, []string{"a [SEP] b", "a [MASK] b", "[CLS]"}, RunOptions{}))
+	if len(warned) != 1 || !strings.Contains(warned[0], "texts[0] spells special tokens, which are read as such; "+
+		"so do 1 more of 3 texts") {
+		t.Fatal(warned)
+	}
 	if classes[0][0].Logit == other[0][0].Logit {
 		t.Fatal("the option has no effect")
 	}

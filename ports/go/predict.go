@@ -97,6 +97,7 @@ func (m *Model) encodeFor(program *Program, texts []string, options RunOptions) 
 		encodings = append(encodings, encoding)
 	}
 	m.warnTruncated(encodings)
+	m.warnSpelled(encodings)
 	return encodings, nil
 }
 

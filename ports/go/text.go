@@ -15,6 +15,7 @@ type Encoding struct {
 	Sentences        []uint32    // Of a document: the tokens of each sentence; else nil.
 	SentenceRanges   [][2]uint32 // Of a document: begin and end of each sentence in its bytes.
 	DroppedSentences int         // Of a document: sentences at its end that are left out.
+	Spelled          int         // Special tokens that the texts spell, except mask and unknown tokens.
 
 	textTokens [2]uint64 // Of a pair: tokens of both texts before truncation, without special ones.
 }
@@ -83,7 +84,7 @@ func (m *Model) EncodePair(text, second string, options EncodeOptions) (*Encodin
 func (m *Model) EncodeDocument(text string, options EncodeOptions) (*Encoding, error) {
 	room := len(text) + 1 // no sentence is shorter than a byte
 	lengths, ranges := make([]uint32, room), make([][2]uint32, room)
-	var counts [4]C.uint64_t
+	var counts [5]C.uint64_t
 	encoding, err := m.filled(text, len(text), &counts, options, func(core *core, scratch block, made *arrays,
 		most C.uint32_t, record *C.fovea_error) C.fovea_status {
 		return C.bridge_encode_document(core.handle, bytesOf(text), C.uint64_t(len(text)), options.flags(), most,
@@ -107,7 +108,7 @@ func (m *Model) encode(text, second string, isPair bool, options EncodeOptions) 
 	if len(second) > longest {
 		longest = len(second)
 	}
-	var counts [4]C.uint64_t
+	var counts [5]C.uint64_t
 	encoding, err := m.filled(text+second, longest, &counts, options, func(core *core, scratch block, made *arrays,
 		most C.uint32_t, record *C.fovea_error) C.fovea_status {
 		return C.bridge_encode(core.handle, bytesOf(text), C.uint64_t(len(text)), bytesOf(second),
@@ -129,7 +130,7 @@ type arrays struct {
 }
 
 // filled calls `fill` with arrays and scratch, again if the arrays are too small.
-func (m *Model) filled(text string, longest int, counts *[4]C.uint64_t, options EncodeOptions,
+func (m *Model) filled(text string, longest int, counts *[5]C.uint64_t, options EncodeOptions,
 	fill func(*core, block, *arrays, C.uint32_t, *C.fovea_error) C.fovea_status) (*Encoding, error) {
 	core, err := m.use()
 	if err != nil {
@@ -163,7 +164,7 @@ func (m *Model) filled(text string, longest int, counts *[4]C.uint64_t, options 
 		}
 		count := int(counts[0])
 		encoding := &Encoding{IDs: made.ids[:count], Types: made.types[:count], Special: make([]bool, count),
-			Ranges: made.ranges[:count]}
+			Ranges: made.ranges[:count], Spelled: int(counts[4])}
 		kept := 0
 		for i, special := range made.special[:count] {
 			encoding.Special[i] = special != 0

@@ -56,6 +56,27 @@ func (m *Model) warnTruncated(encodings []*Encoding) {
 	m.warn("texts[%d] is longer than the model reads: left out are %s%d tokens%s", first, sentences, one.Dropped, others)
 }
 
+// warnSpelled reports texts that spell special tokens, in one line.
+func (m *Model) warnSpelled(encodings []*Encoding) {
+	first, count, others := -1, 0, ""
+	for i, one := range encodings {
+		if one.Spelled == 0 {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		count++
+	}
+	if first < 0 {
+		return
+	}
+	if count > 1 {
+		others = fmt.Sprintf("; so do %d more of %d texts", count-1, len(encodings))
+	}
+	m.warn("texts[%d] spells special tokens, which are read as such%s; Literal reads them as text", first, others)
+}
+
 // idle returns what is given and has no effect: it is about tokens that are drawn.
 func (s Sampling) idle() []string {
 	var found []string

@@ -5,7 +5,7 @@ import { optionsOf } from "./options.mjs";
 import { computed, each, idInput, promptOf, ran, sentenceSpace, tokenizerOf } from "./predict.mjs";
 import { ranked, readResults, resultInfo } from "./results.mjs";
 import { shownValue } from "./shown.mjs";
-import { Encoding } from "./text.mjs";
+import { Encoding, warnSpelled } from "./text.mjs";
 
 const LENGTH = 384, STRIDE = 128;  // as in the original
 const WINDOWS = 16;  // most in a run
@@ -87,7 +87,7 @@ function whole(name, value, least) {
 
 /** The best answers to a question in a context of any length, the best first. */
 export function answer(model, question, context, given) {
-  const { program: name, top = 1, maxTokens = 15, allowNone = false, maxLength = 0, stride } =
+  const { program: name, top = 1, maxTokens = 15, allowNone = false, maxLength = 0, stride, literal = false } =
     optionsOf("answer", given);
   model.open();
   const program = model.program(name), info = resultInfo(model, program);
@@ -101,7 +101,8 @@ export function answer(model, question, context, given) {
   const limit = Math.min(...bounds.filter((bound) => bound !== 0));
   const shared = stride === undefined ? Math.min(limit >> 1, STRIDE) : whole("stride", stride, 0);
   const rules = { top: whole("top", top, 1), maxTokens: whole("maxTokens", maxTokens, 1), allowNone };
-  const pair = tokenizer.encode(question, { pair: context, whole: true });
+  const pair = tokenizer.encode(question, { pair: context, whole: true, literal });
+  warnSpelled(pair);
   const windows = windowsOf(model.library, pair, limit, shared), scores = [];
   for (let i = 0; i < windows.length; i += WINDOWS) {
     scores.push(...scoresOf(model, program, info, windows.slice(i, i + WINDOWS)));

@@ -118,6 +118,8 @@ export interface Encoding {
   /** For a document: tokens of each sentence, and how many sentences were left out at the end. */
   readonly sentences: Uint32Array | null;
   readonly droppedSentences: number;
+  /** Special tokens that the texts spell, except mask and unknown tokens; a line on the console reports them. */
+  readonly spelled: number;
 }
 
 export interface EncodeOptions {
@@ -220,6 +222,8 @@ export interface AnswerOptions {
   allowNone?: boolean;
   /** Tokens that neighbouring parts of a long context share; default: 128, or half of maxLength. */
   stride?: number;
+  /** Special tokens that question and context spell, such as "</s>", are text. */
+  literal?: boolean;
 }
 
 export interface SimilarityOptions extends Omit<EmbedOptions, "normalise"> {

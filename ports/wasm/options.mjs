@@ -17,7 +17,7 @@ export const OPTIONS = {
   explain: ["program", "maxLength", "wrapped", "literal", "top"],
   embed: [...TEXT, "normalise", "prompt", "output"],
   wordWeights: [...TEXT, "prompt", "top"],
-  answer: ["program", "maxLength", "top", "maxTokens", "allowNone", "stride"],
+  answer: ["program", "maxLength", "top", "maxTokens", "allowNone", "stride", "literal"],
   similarity: [...TEXT, "prompt", "output", "measure"],
   generate: ["maxTokens", "maxLength", "literal", ...SAMPLING],
   session: ["program", "limits", "rows", "keep", "taps", "linked", "cachedTexts"],

@@ -24,8 +24,15 @@ function placesOf(text, bytes) {
   return places;
 }
 
-/** Warns on the console if a text is longer than the model reads. */
+/** Warns on the console if a text spells special tokens. */
+export function warnSpelled({ spelled }) {
+  if (spelled === 0) return;
+  console.warn("fovea: a text spells special tokens, which are read as such; the option literal reads them as text");
+}
+
+/** The same, and if it is longer than the model reads. */
 function warned(encoding) {
+  warnSpelled(encoding);
   const { dropped, droppedSentences } = encoding;
   if (dropped === 0 && droppedSentences === 0) return encoding;
   const sentences = droppedSentences === 0 ? "" : `${droppedSentences} sentences and `;
@@ -137,8 +144,9 @@ export class Tokenizer {
           sentences: document ? library.numbers(Uint32Array, lengths, found) : null,
           sentenceRanges: document ? library.numbers(Uint32Array, spans, 2 * found) : null,
           droppedSentences: document ? sentences.get("dropped") : 0,
+          spelled: tokens.get("spelled"),
         });
-        return warned(encoding);
+        return whole ? encoding : warned(encoding);
       }
     });
   }

@@ -70,7 +70,8 @@ Status GetAnswers(const fovea_model* model, const fovea_text_tokens* windows, ui
   }
   fovea_answer_options options;
   FOVEA_TRY(ReadStruct(given, &options, reporter));
-  FOVEA_TRY(CheckStructs(windows, window_count, "windows is NULL", "struct_size of the windows is wrong", reporter));
+  FOVEA_TRY(CheckStructs(windows, window_count, "windows is NULL", "struct_size of the windows is wrong", reporter,
+                         kLeastTokens));
   for (uint32_t i = 0; i < window_count; ++i) {
     FOVEA_TRY(CheckWindow(*tokenizer, Windows{windows}[i], size, reporter));
   }

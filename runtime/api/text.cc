@@ -21,7 +21,11 @@ Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokeniz
 
 Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter) {
   if (tokens == nullptr) return reporter.Fail(FOVEA_E_NULL, "tokens is NULL");
-  return CheckStructSize(*tokens, reporter, sizeof(*tokens));
+  return CheckStructSize(*tokens, reporter, kLeastTokens);
+}
+
+void SetSpelled(uint64_t spelled, fovea_text_tokens* tokens) {
+  if (tokens->struct_size >= sizeof(*tokens)) tokens->spelled = spelled;
 }
 
 Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter) {
@@ -123,6 +127,7 @@ Status Encode(const fovea_model* model, text::TextInput first, text::TextInput s
   tokens->windows = result.windows;
   tokens->text_tokens[0] = result.tokens[0];
   tokens->text_tokens[1] = result.tokens[1];
+  SetSpelled(arrays.spelled, tokens);
   return status;
 }
 

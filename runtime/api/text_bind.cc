@@ -10,7 +10,8 @@ using Texts = Structs<fovea_text_tokens>;
 using Sentences = Structs<fovea_text_sentences>;
 
 Status CheckTexts(const fovea_text_tokens* tokens, uint32_t count, Reporter& reporter) {
-  FOVEA_TRY(CheckStructs(tokens, count, "tokens is NULL", "struct_size of the tokens is wrong", reporter));
+  FOVEA_TRY(
+      CheckStructs(tokens, count, "tokens is NULL", "struct_size of the tokens is wrong", reporter, kLeastTokens));
   for (uint32_t i = 0; i < count; ++i) {
     const fovea_text_tokens& text = Texts{tokens}[i];
     if (text.count > text.capacity) {

@@ -2,6 +2,8 @@
 #ifndef FOVEA_RUNTIME_API_TEXT_CALLS_H_
 #define FOVEA_RUNTIME_API_TEXT_CALLS_H_
 
+#include <stddef.h>
+
 #include "fovea/text.h"
 #include "runtime/base/status.h"
 #include "runtime/base/structs.h"
@@ -9,7 +11,11 @@
 
 namespace fovea {
 
+// Structs of callers who know no `spelled` are also taken.
+inline constexpr size_t kLeastTokens = offsetof(fovea_text_tokens, spelled);
+
 Status FindTokenizer(const fovea_model* model, Reporter& reporter, const Tokenizer** tokenizer);
+void SetSpelled(uint64_t spelled, fovea_text_tokens* tokens);
 Status CheckTokens(const fovea_text_tokens* tokens, Reporter& reporter);
 // Checks that the ranges of `count` tokens from `first` on are within a text of `size` bytes.
 Status CheckRanges(const fovea_text_tokens& tokens, uint64_t first, uint64_t count, uint64_t size, Reporter& reporter);

@@ -88,6 +88,7 @@ Status CheckCall(const DocumentCall& call, Reporter& reporter, DocumentOptions* 
 struct DocumentCounts {
   uint64_t tokens = 0, uncut_tokens = 0;  // in all sentences; before truncation, without special tokens
   uint64_t sentences = 0, dropped = 0;
+  uint64_t spelled = 0;  // special tokens that the document spells
 };
 
 // Encodes a sentence behind the tokens before it. A sentence without tokens counts as none.
@@ -116,6 +117,7 @@ Status EncodeSentence(const DocumentCall& call, const DocumentOptions& options, 
   ++counts->sentences;
   counts->tokens += arrays.count;
   counts->uncut_tokens += result.tokens[0];
+  counts->spelled += arrays.spelled;
   return kOk;
 }
 
@@ -126,6 +128,7 @@ Status WriteCounts(const DocumentCounts& counts, fovea_text_tokens* tokens, fove
   tokens->windows = 1;
   tokens->text_tokens[0] = counts.uncut_tokens;
   tokens->text_tokens[1] = 0;
+  SetSpelled(counts.spelled, tokens);
   sentences->count = counts.sentences;
   sentences->dropped = counts.dropped;
   if (counts.tokens > tokens->capacity) {

@@ -75,15 +75,16 @@ struct Structs {
   const T* first;
 };
 
-// All elements have the size of the first, which is at least this version's.
+// All elements have the size of the first, which is at least `least`.
 template <typename T>
-Status CheckStructs(const T* first, uint32_t count, const char* null, const char* wrong, Reporter& reporter) {
+Status CheckStructs(const T* first, uint32_t count, const char* null, const char* wrong, Reporter& reporter,
+                    size_t least = sizeof(T)) {
   if (first == nullptr && count != 0) return reporter.Fail(FOVEA_E_NULL, null);
   for (uint32_t i = 0; i < count; ++i) {
     const T& given = Structs<T>{first}[i];
     const size_t size = given.struct_size;
     FOVEA_TRY(CheckStructSize(given, reporter));
-    if (size < sizeof(T) || size % alignof(T) != 0 || size != first->struct_size) {
+    if (size < least || size % alignof(T) != 0 || size != first->struct_size) {
       return reporter.Fail(FOVEA_E_STRUCT_SIZE, wrong, sizeof(T), size, i);
     }
   }

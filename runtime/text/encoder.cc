@@ -16,6 +16,16 @@ struct Range {
   friend bool operator!=(const Range& a, const Range& b) { return a.first != b.first || a.last != b.last; }
 };
 
+// Adds an added token that the text spells.
+void AddToken(const Tokenizer& tokenizer, uint32_t id, const View& text, uint32_t begin, uint32_t end, Sink* sink) {
+  const bool is_special = (tokenizer.token_flags[id] & kTokenSpecial) != 0;
+  if (is_special && id != tokenizer.mask_id && id != tokenizer.header.unknown_id) {
+    sink->AddSpelled(id, text, begin, end);
+  } else {
+    sink->Add(id, text, begin, end);
+  }
+}
+
 // Normalizes a stretch between added tokens that are searched before, and cuts it at those searched after.
 bool EncodeStretch(const Tokenizer& tokenizer, bool literal, const View& text, Scratch* scratch, Sink* sink) {
   View normalized;
@@ -26,7 +36,7 @@ bool EncodeStretch(const Tokenizer& tokenizer, bool literal, const View& text, S
       [&](uint32_t begin, uint32_t end) {
         ok = ok && PreTokenize(tokenizer, normalized.Sub(begin, end), scratch, sink);
       },
-      [&](uint32_t id, uint32_t begin, uint32_t end) { sink->Add(id, normalized, begin, end); });
+      [&](uint32_t id, uint32_t begin, uint32_t end) { AddToken(tokenizer, id, normalized, begin, end, sink); });
   return ok;
 }
 
@@ -37,7 +47,7 @@ bool EncodeText(const Tokenizer& tokenizer, bool literal, const View& text, Scra
       [&](uint32_t begin, uint32_t end) {
         ok = ok && EncodeStretch(tokenizer, literal, text.Sub(begin, end), scratch, sink);
       },
-      [&](uint32_t id, uint32_t begin, uint32_t end) { sink->Add(id, text, begin, end); });
+      [&](uint32_t id, uint32_t begin, uint32_t end) { AddToken(tokenizer, id, text, begin, end, sink); });
   return ok;
 }
 
@@ -143,7 +153,7 @@ struct Pass {
 
   // Writes the special tokens and of text i the tokens ranges[i]; counts all tokens of each text.
   Status Run(const Range* ranges, Reporter& reporter, TokenArrays* arrays, uint64_t* tokens) const {
-    arrays->count = 0;
+    arrays->count = arrays->spelled = 0;
     for (uint32_t i = 0; i < items.size; ++i) {
       const TemplateItem& item = items[i];
       if (item.kind == static_cast<uint32_t>(TemplateKind::kToken)) {

@@ -17,7 +17,8 @@ struct TokenArrays {
   uint32_t* ranges = nullptr;  // [begin, end) pairs
   uint64_t capacity = 0;
   uint64_t count = 0;
-  uint32_t origin = 0;  // added to ranges: offset of the text in the caller's text
+  uint64_t spelled = 0;  // special tokens among them that the text spells
+  uint32_t origin = 0;   // added to ranges: offset of the text in the caller's text
 
   void Put(uint32_t id, uint32_t type, bool is_special, uint32_t begin, uint32_t end) {
     if (count < capacity) {
@@ -50,6 +51,13 @@ class Sink {
       arrays_->Put(id, type_, false, from, to);
     }
     ++seen_;
+  }
+
+  // The same for a special token that the text spells.
+  void AddSpelled(uint32_t id, const View& word, uint32_t begin, uint32_t end) {
+    const uint64_t before = arrays_->count;
+    Add(id, word, begin, end);
+    arrays_->spelled += arrays_->count - before;
   }
 
   // Lets models undo a word that turns out to be unknown.

@@ -113,6 +113,52 @@ Outcome With(const std::function<void(Encoding&)>& spoil) {
   return e.Run();
 }
 
+// "[SEP]" and "<L>" are special tokens of the fixture, "[MASK]" and "[UNK]" are allowed to be written, "<R>" is none.
+TEST(TextCalls, SpelledSpecialTokensAreCounted) {
+  const char kText[] = "the [SEP] un <L> [MASK] [UNK] <R> [SEP]";
+  Encoding e(kText);
+  Expect(e.Run(), FOVEA_OK);
+  EXPECT_EQ(e.tokens.spelled, 3u);
+  e.options.max_length = 5;  // [CLS], three tokens and [SEP]
+  Expect(e.Run(), FOVEA_OK);
+  EXPECT_EQ(e.tokens.spelled, 1u);
+  e.options.flags = FOVEA_TEXT_CUT_LEFT;  // "[UNK] <R> [SEP]"
+  Expect(e.Run(), FOVEA_OK);
+  EXPECT_EQ(e.tokens.spelled, 1u);
+  e.options.flags = FOVEA_TEXT_LITERAL;
+  e.options.max_length = 0;
+  Expect(e.Run(), FOVEA_OK);
+  EXPECT_EQ(e.tokens.spelled, 0u);
+  e.options.flags = 0;
+  e.tokens.capacity = 0;  // what the arrays cannot hold also counts
+  Expect(e.Run(), FOVEA_E_CAPACITY, 10, 0);
+  EXPECT_EQ(e.tokens.spelled, 3u);
+  e.second = "<L>";
+  e.second_size = 3;
+  Expect(e.Run(), FOVEA_E_CAPACITY, 12, 0);
+  EXPECT_EQ(e.tokens.spelled, 4u);
+
+  fovea_text_sentences sentences = Sized<fovea_text_sentences>();
+  uint32_t lengths[4];
+  sentences.lengths = lengths;
+  sentences.capacity = 4;
+  e.tokens.capacity = e.ids.size();
+  const char kDocument[] = "the <L>\nun [SEP] the";
+  ASSERT_EQ(fovea_text_encode_document(Model(), kDocument, sizeof(kDocument) - 1, nullptr, e.memory, e.memory_size,
+                                       &e.tokens, &sentences, nullptr),
+            FOVEA_OK);
+  EXPECT_EQ(sentences.count, 2u);
+  EXPECT_EQ(e.tokens.spelled, 2u);
+
+  // A caller whose struct has no such field.
+  Encoding older(kText);
+  older.tokens.struct_size = offsetof(fovea_text_tokens, spelled);
+  older.tokens.spelled = 77;
+  Expect(older.Run(), FOVEA_OK);
+  EXPECT_EQ(older.tokens.spelled, 77u);
+  EXPECT_EQ(older.tokens.count, 10u);
+}
+
 TEST(TextCalls, EncodeRefusesWrongArguments) {
   using E = Encoding;
   Expect(With([](E&) {}), FOVEA_OK);

@@ -74,15 +74,9 @@ Tokens Tokenizer::Collect(const std::string& text, const Call& call) const {
   for (uint64_t i = 0; i < arrays.count; ++i) {
     tokens.begin.push_back(ranges[2 * i]);
     tokens.end.push_back(ranges[2 * i + 1]);
-    if (tokens.special[i] != 0) continue;
-    ++kept;
-    if (literal_) continue;  // it spells none
-    const int32_t id = tokens.ids[i];
-    const char* piece = nullptr;
-    uint32_t size = 0, special = 0;
-    fovea_text_get_token(model_.get(), id, &piece, &size, &special, nullptr);
-    tokens.spelled += special != 0 && id != info.mask_id && id != info.unknown_id;
+    kept += tokens.special[i] == 0 ? 1 : 0;
   }
+  tokens.spelled = arrays.spelled;
   const uint64_t uncut = arrays.text_tokens[0] + arrays.text_tokens[1];
   tokens.dropped = uncut - std::min(kept, uncut);
   return tokens;

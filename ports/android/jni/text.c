@@ -102,7 +102,8 @@ static jintArray packed(JNIEnv* env, const struct encoded* made) {
   return found;
 }
 
-/* counts: {tokens, tokens of each text before truncation, sentences, dropped sentences} */
+/* counts: {tokens, tokens of each text before truncation, sentences, dropped sentences,
+ * special tokens that the texts spell} */
 static jintArray JNICALL encode(JNIEnv* env, jclass class, jlong handle, jbyteArray text, jbyteArray second, jint flags,
                                 jint max_length, jboolean document, jlongArray counts) {
   (void)class;
@@ -117,10 +118,10 @@ static jintArray JNICALL encode(JNIEnv* env, jclass class, jlong handle, jbyteAr
   bridge_drop_bytes(env, second, other);
   jintArray found = (*env)->ExceptionCheck(env) ? NULL : packed(env, &made);
   if (found != NULL) {
-    const jlong numbers[5] = {(jlong)made.tokens.count, (jlong)made.tokens.text_tokens[0],
+    const jlong numbers[6] = {(jlong)made.tokens.count,          (jlong)made.tokens.text_tokens[0],
                               (jlong)made.tokens.text_tokens[1], (jlong)made.sentences.count,
-                              (jlong)made.sentences.dropped};
-    (*env)->SetLongArrayRegion(env, counts, 0, 5, numbers);
+                              (jlong)made.sentences.dropped,     (jlong)made.tokens.spelled};
+    (*env)->SetLongArrayRegion(env, counts, 0, 6, numbers);
   }
   fovea_port_free(made.block);
   return found;

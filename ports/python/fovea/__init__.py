@@ -7,7 +7,7 @@
 """
 
 from ._library import Error, Threads
-from ._notices import DefaultWarning, OptionError, TruncationWarning
+from ._notices import DefaultWarning, OptionError, SpecialTokensWarning, TruncationWarning
 from .answers import Answer, Weight
 from .batch import Ragged, Result
 from .explain import Explanation, Sentence, Word
@@ -22,5 +22,5 @@ from . import _c as status
 __version__ = VERSION
 __all__ = ["Answer", "AttentionMap", "Class", "CutWarning", "DefaultWarning", "Encoding", "Error", "Explanation",
            "Generated", "Generation", "Generator", "Hit", "Model", "OptionError", "Program", "Ragged", "Result",
-           "SIMD_TARGET", "Sampling", "Sentence", "Session", "Space", "Step", "Tap", "Tensor", "Threads", "Tokenizer",
-           "TruncationWarning", "VERSION", "Value", "Weight", "Word", "run_texts", "status"]
+           "SIMD_TARGET", "Sampling", "Sentence", "Session", "Space", "SpecialTokensWarning", "Step", "Tap", "Tensor",
+           "Threads", "Tokenizer", "TruncationWarning", "VERSION", "Value", "Weight", "Word", "run_texts", "status"]

@@ -300,7 +300,7 @@ class fovea_text_tokens(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("capacity", c_uint64), ("ids", c_void_p), ("types", c_void_p),
         ("special", c_void_p), ("ranges", c_void_p), ("count", c_uint64), ("windows", c_uint64),
-        ("text_tokens", c_uint64 * 2),
+        ("text_tokens", c_uint64 * 2), ("spelled", c_uint64),
     ]
 
 

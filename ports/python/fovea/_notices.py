@@ -27,6 +27,10 @@ class TruncationWarning(UserWarning):
     """A text, a document or a generated text is longer than the available room. The message has both numbers."""
 
 
+class SpecialTokensWarning(UserWarning):
+    """A text spells special tokens, such as "</s>", and they are read as such."""
+
+
 class DefaultWarning(UserWarning):
     """The result depends on a choice that neither the caller nor the model's publisher has made explicitly."""
 

@@ -13,7 +13,7 @@ from ._texts import Progress, Texts, checked_batch_size, filled_up, id_input, se
 from .model import Model, Program
 from .predict import Runs, each_window, prompt_of
 from .session import Session
-from .text import Encoding, Text, bytes_of, token_arrays, tokens_of
+from .text import Encoding, Text, bytes_of, token_arrays, tokens_of, warn_spelled
 
 _USUAL_LENGTH, _USUAL_STRIDE = 384, 128  # as in the original
 
@@ -97,6 +97,7 @@ def answer(model: Model, question: Text, context: Text, top: int, max_tokens: in
     shared = min(limit // 2, _USUAL_STRIDE) if stride is None else int(fitting(stride, ctypes.c_uint32, "stride"))
     pair = model.tokenizer.encoded(question, context, whole=True, literal=literal,
                                    which="question and context")
+    warn_spelled([pair])
     windows = _windows(model, pair, limit, shared)
     if not space.is_input and space.max_segment_rows is not None:
         windows = [filled_up(window, space.max_segment_rows, model.tokenizer.pad_id) for window in windows]

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _c
 from ._library import Error, aligned, call, sized, written_text
-from ._notices import TruncationWarning, named, warn
+from ._notices import SpecialTokensWarning, TruncationWarning, named, warn
 from .model import Model
 
 #: A text: characters, or its UTF-8 bytes.
@@ -35,6 +35,7 @@ class Encoding:
     text: Text = ""  #: What was encoded; of a pair the first text.
     second: Optional[Text] = None
     text_tokens: Tuple[int, int] = (0, 0)  #: Tokens of both texts before truncation, without special ones.
+    spelled: int = 0  #: Special tokens that the texts spell, except mask and unknown tokens.
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -142,14 +143,15 @@ class Tokenizer:
         ids, types, special, ranges = (array[:tokens.count].copy() for array in arrays)
         dropped = sum(tokens.text_tokens) - int(np.count_nonzero(~special))
         return Encoding(ids, types, special, ranges, max(0, dropped), sentences,
-                        text_tokens=(tokens.text_tokens[0], tokens.text_tokens[1]))
+                        text_tokens=(tokens.text_tokens[0], tokens.text_tokens[1]), spelled=tokens.spelled)
 
     @named
     def encode(self, text: Text, second: Optional[Text] = None, *, max_length: int = 0, plain: bool = False,
                whole: bool = False, literal: bool = False) -> Encoding:
         """Ids of a text, or of a pair. `max_length`: truncated to this many tokens, 0: to the model's limit; `plain`:
         without special tokens; `whole`: of any length, no truncation; `literal`: special tokens that the text spells,
-        such as "</s>", are text. A truncated text gives a TruncationWarning."""
+        such as "</s>", are text; without it they give a SpecialTokensWarning. A truncated text gives a
+        TruncationWarning."""
         return warned([self.encoded(text, second, max_length=max_length, plain=plain, whole=whole,
                                     literal=literal)])[0]
 
@@ -221,8 +223,23 @@ class Tokenizer:
         return id.value
 
 
+def _which(encodings: Sequence[Encoding], first: int, i: int) -> str:
+    return "a text" if len(encodings) == 1 and not first else f"texts[{first + i}]"
+
+
+def warn_spelled(encodings: Sequence[Encoding], first: int = 0) -> None:
+    """Warns once about texts that spell special tokens."""
+    spelled = [i for i, one in enumerate(encodings) if one.spelled]
+    if spelled:
+        more = f"; so do {len(spelled) - 1} more of {len(encodings)} texts" if len(spelled) > 1 else ""
+        warn(f"{_which(encodings, first, spelled[0])} spells special tokens, which are read as such{more}; "
+             "literal=True reads them as text", SpecialTokensWarning)
+
+
 def warned(encodings: Sequence[Encoding], first: int = 0) -> Sequence[Encoding]:
-    """Warns once about truncated texts. `first`: the number of the first text."""
+    """Warns once about truncated texts, and once about texts that spell special tokens. `first`: the number of the
+    first text."""
+    warn_spelled(encodings, first)
     cut = [i for i, one in enumerate(encodings) if one.dropped or one.dropped_sentences]
     if cut:
         one = encodings[cut[0]]
@@ -231,7 +248,7 @@ def warned(encodings: Sequence[Encoding], first: int = 0) -> Sequence[Encoding]:
             count = 0 if one.sentences is None else len(one.sentences)
             read.append(f"{count} of {count + one.dropped_sentences} sentences")
             sentences = f"{one.dropped_sentences} sentences and "
-        which = "a text" if len(encodings) == 1 and not first else f"texts[{first + cut[0]}]"
+        which = _which(encodings, first, cut[0])
         more = f"; {len(cut) - 1} more of {len(encodings)} texts are truncated" if len(cut) > 1 else ""
         warn(f"{which} is longer than the model reads: {' and '.join(read)} are read; "
              f"left out: {sentences}{one.dropped} tokens{more}", TruncationWarning)

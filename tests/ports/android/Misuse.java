@@ -414,11 +414,15 @@ public final class Misuse {
       final Prediction read = model.classify("a [SEP] b").get(0);
       final Prediction text = model.classify("a [SEP] b", new ClassifyOptions().literal(true)).get(0);
       Check.holds(read.logit != text.logit, "literal has no effect");
+      Check.holds(warned.size() == 2 && warned.get(1).contains("a text spells special tokens"), warned.toString());
+      model.classify(Arrays.asList("a [SEP] b", "[CLS]", "a [MASK] b"));
+      Check.holds(warned.size() == 3 && warned.get(2).contains("so do 1 more of 3 texts"), warned.toString());
       Check.holds(model.tokenizer().encode("a [SEP] b").size() == 5, "a special token");
+      warned.clear();
       Check.holds(model.tokenizer().encodeLiteral("a [SEP] b").size() > 5, "a text");
       model.embed("x");
       model.embed("x");
-      Check.holds(warned.size() == 2 && warned.get(1).contains("no embedding, but scores of classes"),
+      Check.holds(warned.size() == 1 && warned.get(0).contains("no embedding, but scores of classes"),
           warned.toString());
       Check.refused(NullPointerException.class, "receiver is null", () -> model.onWarning(null));
     }

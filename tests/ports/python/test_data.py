@@ -269,7 +269,19 @@ class Announced(Data):
         encoding = self.model.tokenizer.encode(LONG, whole=True)
         self.assertEqual((len(encoding), encoding.dropped), (3002, 0))
 
+    def test_special_tokens_in_texts(self):
+        tokenizer, text = self.model.tokenizer, "a [SEP] b"
+        with self.assertWarnsRegex(fovea.SpecialTokensWarning, "^a text spells special tokens, .* literal=True"):
+            self.assertEqual(tokenizer.encode(text).spelled, 1)
+        with self.assertWarnsRegex(fovea.SpecialTokensWarning, r"^texts\[1\] spells .*; so do 1 more of 4 texts"):
+            self.model.embed(["a [MASK] b", text, text, "plain"])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", fovea.SpecialTokensWarning)
+            self.assertEqual(tokenizer.encode(text, literal=True).spelled, 0)
+            self.assertEqual(tokenizer.encode("a [MASK] b").spelled, 0)
+
     def test_literal_texts(self):
+        warnings.simplefilter("ignore", fovea.SpecialTokensWarning)  # until the test ends
         tokenizer, text = self.model.tokenizer, "a [SEP] b"
         read = [len(tokenizer.encode(text, literal=literal)) for literal in (False, True)]
         self.assertEqual(read[0], 5)

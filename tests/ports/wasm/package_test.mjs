@@ -195,7 +195,17 @@ test("special tokens of texts are text on request", () => {
   const text = "a [SEP] b", literal = true;
   assert.equal(section.tokenizer.encode(text).length, 5);
   assert.ok(section.tokenizer.encode(text, { literal }).length > 5);
-  assert.notDeepEqual(section.classify(text, { literal }), section.classify(text));
+  const warned = [], { warn } = console;
+  console.warn = (line) => warned.push(line);
+  try {
+    assert.notDeepEqual(section.classify(text, { literal }), section.classify(text));
+    section.classify("a [MASK] b");
+    assert.equal(section.tokenizer.encode(text, { whole: true }).spelled, 1);
+  } finally {
+    console.warn = warn;
+  }
+  assert.equal(warned.length, 1);
+  assert.match(warned[0], /a text spells special tokens, which are read as such; the option literal/);
 });
 
 test("a decoder continues texts as PyTorch does, and samples as the command does", async () => {

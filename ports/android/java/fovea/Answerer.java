@@ -68,6 +68,7 @@ final class Answerer {
     if (question == null || context == null) throw new NullPointerException("question or context is null");
     final Encoding pair = model.tokenizer().encode(question, context,
         Tokenizer.UNLIMITED | (options.literal ? Tokenizer.LITERAL : 0), 0, false, "question and context");
+    TextWarnings.spelled(model, new Encoding[] {pair}, 0);
     final List<Encoding> windows = windows(pair);
     int all = 0;
     final int[] lengths = new int[windows.size()];

@@ -43,7 +43,7 @@ final class Batches {
       Cancel.check(options.cancel);
       window.add(encoder.encode(items.next(), "texts[" + (first + window.size()) + "]"));
     }
-    model.warnTruncated(window.toArray(new Encoding[0]), first);
+    TextWarnings.of(model, window.toArray(new Encoding[0]), first);
     return window;
   }
 

@@ -84,7 +84,7 @@ final class Decoder implements AutoCloseable {
     final Encoder encoding = new Encoder(model, encoder, reading, "");
     final List<Encoding> read = new ArrayList<>();
     for (int i = 0; i < texts.size(); ++i) read.add(encoding.encode(texts.get(i), "texts[" + i + "]"));
-    model.warnTruncated(read.toArray(new Encoding[0]), 0);
+    TextWarnings.of(model, read.toArray(new Encoding[0]), 0);
     final int[][] limits = encoding.limits(read);
     encode = new Session(model, encoder, options.workers, limits, null, null);
     encoding.bind(encode, read);

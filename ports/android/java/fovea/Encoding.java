@@ -16,6 +16,8 @@ public final class Encoding {
   public final int dropped;
   /** Sentences at the end of a document that are left out. */
   public final int droppedSentences;
+  /** Special tokens that the texts spell, except mask and unknown tokens. */
+  public final int spelled;
   final String text;
   final String second;
   final long[] textTokens; // for each text before truncation, without special tokens
@@ -38,6 +40,7 @@ public final class Encoding {
     sentenceEnds = document ? Arrays.copyOfRange(packed, 5 * n + 2 * s, 5 * n + 3 * s) : null;
     dropped = (int) Math.max(0, counts[1] + counts[2] - plain);
     droppedSentences = (int) counts[4];
+    spelled = (int) counts[5];
     textTokens = new long[] {counts[1], counts[2]};
     this.text = text;
     this.second = second;
@@ -58,6 +61,7 @@ public final class Encoding {
     sentenceEnds = from.sentenceEnds;
     dropped = from.dropped;
     droppedSentences = from.droppedSentences;
+    spelled = from.spelled;
     text = from.text;
     second = from.second;
     textTokens = from.textTokens;
@@ -84,6 +88,7 @@ public final class Encoding {
     sentenceEnds = null;
     dropped = 0;
     droppedSentences = 0;
+    spelled = 0;
     text = from.text;
     second = from.second;
     textTokens = from.textTokens;

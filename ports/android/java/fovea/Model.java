@@ -317,23 +317,6 @@ public final class Model implements Closeable {
     warn(text);
   }
 
-  void warnTruncated(Encoding[] encodings, long first) {
-    int count = 0;
-    int at = 0;
-    for (int i = encodings.length - 1; i >= 0; --i) {
-      if (encodings[i].dropped == 0 && encodings[i].droppedSentences == 0) continue;
-      ++count;
-      at = i;
-    }
-    if (count == 0) return;
-    final Encoding one = encodings[at];
-    final String which = encodings.length == 1 && first == 0 ? "a text" : "texts[" + (first + at) + "]";
-    warn(which + " is longer than the model reads: left out are "
-        + (one.droppedSentences == 0 ? "" : one.droppedSentences + " sentences and ") + one.dropped + " of "
-        + (one.size() + one.dropped) + " tokens"
-        + (count == 1 ? "" : "; " + (count - 1) + " more of " + encodings.length + " texts are truncated"));
-  }
-
   // ---- Classes ----
 
   /** The classes of a text, the most probable first. */
@@ -522,7 +505,7 @@ public final class Model implements Closeable {
       encodings.add(encoder.encode(text, "texts[" + encodings.size() + "]"));
     }
     if (encodings.isEmpty()) throw new NoSuchElementException("a text is needed; there is none");
-    warnTruncated(encodings.toArray(new Encoding[0]), 0);
+    TextWarnings.of(this, encodings.toArray(new Encoding[0]), 0);
     final long[] numbers = new long[7 * taps.size()];
     for (int i = 0; i < taps.size(); ++i) System.arraycopy(taps.get(i).numbers(this, program), 0, numbers, 7 * i, 7);
     final Session session = new Session(this, program, options.workers, encoder.limits(encodings), numbers, null);

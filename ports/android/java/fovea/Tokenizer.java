@@ -27,21 +27,21 @@ public final class Tokenizer {
   /** Tokens of a text, truncated at the model's limit, with a warning. */
   public Encoding encode(String text) {
     final Encoding made = encode(text, null, 0, 0, false, "text");
-    model.warnTruncated(new Encoding[] {made}, 0);
+    TextWarnings.of(model, new Encoding[] {made}, 0);
     return made;
   }
 
   /** Tokens of two texts together. */
   public Encoding encode(TextPair pair) {
     final Encoding made = encode(pair.first, pair.second, 0, 0, false, "text");
-    model.warnTruncated(new Encoding[] {made}, 0);
+    TextWarnings.of(model, new Encoding[] {made}, 0);
     return made;
   }
 
   /** The same; special tokens that the text spells, such as "&lt;/s&gt;", are text: for texts of strangers. */
   public Encoding encodeLiteral(String text) {
     final Encoding made = encode(text, null, LITERAL, 0, false, "text");
-    model.warnTruncated(new Encoding[] {made}, 0);
+    TextWarnings.of(model, new Encoding[] {made}, 0);
     return made;
   }
 
@@ -53,7 +53,7 @@ public final class Tokenizer {
   Encoding encode(String text, String second, int flags, int maxLength, boolean document, String which) {
     final byte[] first = Native.bytes(text, which);
     final byte[] other = second == null ? null : Native.bytes(second, which);
-    final long[] counts = new long[5];
+    final long[] counts = new long[6];
     final long handle = model.enter();
     try {
       final int[] packed = Native.encode(handle, first, other, flags, maxLength, document, counts);

@@ -358,7 +358,7 @@ sized!(fovea_text_encode_options);
 #[derive(Debug, Copy, Clone)]
 pub struct fovea_text_tokens {
     pub struct_size: usize, pub capacity: u64, pub ids: *mut i32, pub types: *mut i32, pub special: *mut u8,
-    pub ranges: *mut u32, pub count: u64, pub windows: u64, pub text_tokens: [u64; 2],
+    pub ranges: *mut u32, pub count: u64, pub windows: u64, pub text_tokens: [u64; 2], pub spelled: u64,
 }
 sized!(fovea_text_tokens);
 

@@ -121,8 +121,10 @@ impl Model<'_> {
         let wanted = if options.run.max_length == 0 { USUAL_LENGTH } else { options.run.max_length };
         let limit = [Some(wanted), longest, tokenizer.max_length()].iter().flatten().copied().min().unwrap_or(wanted);
         let stride = options.stride.unwrap_or_else(|| USUAL_STRIDE.min(limit / 2));
-        let whole = EncodeOptions { flags: sys::FOVEA_TEXT_UNLIMITED, max_length: 0 };
+        let literal = if options.run.literal { sys::FOVEA_TEXT_LITERAL } else { 0 };
+        let whole = EncodeOptions { flags: sys::FOVEA_TEXT_UNLIMITED | literal, max_length: 0 };
         let pair = tokenizer.encode_with(question.as_bytes(), Some(context.as_bytes()), whole)?;
+        self.warn_spelled(std::slice::from_ref(&pair));
         let parts = split(pair, limit, stride)?;
         let mut scores = Vec::new();
         for some in parts.chunks(WINDOWS_OF_RUN) {

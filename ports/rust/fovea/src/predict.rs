@@ -159,6 +159,7 @@ pub(crate) fn encode_for<T: AsRef<[u8]>>(
     };
     let encodings: Vec<Encoding> = texts.iter().map(encode).collect::<Result<_>>()?;
     model.warn_truncated(&encodings);
+    model.warn_spelled(&encodings);
     Ok(encodings)
 }
 

@@ -25,6 +25,8 @@ pub struct Encoding {
     pub sentence_ranges: Vec<[u32; 2]>,
     /// Of a document: sentences at its end that are left out.
     pub dropped_sentences: usize,
+    /// Special tokens that the texts spell, except mask and unknown tokens.
+    pub spelled: usize,
     /// Of a pair: tokens of both texts before truncation, without special ones.
     pub(crate) text_tokens: [u64; 2],
 }
@@ -252,6 +254,7 @@ pub(crate) struct Arrays {
     special: Vec<u8>,
     ranges: Vec<[u32; 2]>,
     text_tokens: [u64; 2],
+    spelled: u64,
 }
 
 impl Arrays {
@@ -268,6 +271,7 @@ impl Arrays {
                 special: vec![0; capacity],
                 ranges: vec![[0; 2]; capacity],
                 text_tokens: [0; 2],
+                spelled: 0,
             };
             let mut tokens = sys::fovea_text_tokens {
                 capacity: capacity as u64,
@@ -288,6 +292,7 @@ impl Arrays {
                     arrays.special.truncate(needed);
                     arrays.ranges.truncate(needed);
                     arrays.text_tokens = tokens.text_tokens;
+                    arrays.spelled = tokens.spelled;
                     return Ok(arrays);
                 }
             }
@@ -303,6 +308,7 @@ impl Arrays {
             ranges: self.ranges,
             dropped: usize::try_from(self.text_tokens.iter().sum::<u64>().saturating_sub(kept)).unwrap_or(usize::MAX),
             text_tokens: self.text_tokens,
+            spelled: usize::try_from(self.spelled).unwrap_or(usize::MAX),
             ..Encoding::default()
         }
     }

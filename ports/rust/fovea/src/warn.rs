@@ -16,8 +16,8 @@ pub(crate) struct Warnings {
 }
 
 impl Model<'_> {
-    /// Passes warnings to this function instead of the standard error: texts that are truncated or end for lack of
-    /// room, options without effect, and choices made for the caller.
+    /// Passes warnings to this function instead of the standard error: texts that are truncated, spell special
+    /// tokens or end for lack of room, options without effect, and choices made for the caller.
     pub fn on_warning(&mut self, receiver: impl Fn(&str) + Send + Sync + 'static) {
         self.warnings.receiver = Some(Box::new(receiver));
     }
@@ -58,6 +58,20 @@ impl Model<'_> {
         self.warn(&format!(
             "texts[{index}] is longer than the model reads: left out are {sentences}{tokens} tokens{more}"
         ));
+    }
+
+    /// Warns of texts that spell special tokens.
+    pub(crate) fn warn_spelled(&self, encodings: &[Encoding]) {
+        let mut found = encodings.iter().enumerate().filter(|(_, one)| one.spelled > 0);
+        if let Some((index, _)) = found.next() {
+            let more = match found.count() {
+                0 => String::new(),
+                count => format!("; so do {count} more of {} texts", encodings.len()),
+            };
+            self.warn(&format!(
+                "texts[{index}] spells special tokens, which are read as such{more}; `literal` reads them as text"
+            ));
+        }
     }
 
     /// Warns of options about tokens that are drawn, where none is.

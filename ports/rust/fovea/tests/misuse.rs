@@ -100,6 +100,14 @@ fn texts_that_are_none() {
         model.classify(&["a [SEP] b"], &options).unwrap()[0][0].logit
     };
     assert_ne!(logit(true), logit(false));
+    let warned = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (mut model, lines) = (section(), warned.clone());
+    model.on_warning(move |line| lines.lock().unwrap().push(line.to_string()));
+    model.classify(&["a [MASK] b", "a [SEP] b", "[CLS]"], &Default::default()).unwrap();
+    model.classify(&["a [SEP] b"], &RunOptions { literal: true, ..Default::default() }).unwrap();
+    let lines = warned.lock().unwrap();
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].contains("texts[1] spells special tokens, which are read as such; so do 1 more of 3 texts"));
 }
 
 #[test]
@@ -112,6 +120,14 @@ fn results_that_a_model_has_not() {
     let short = RunOptions { max_length: 6, ..Default::default() };
     let options = AnswerOptions { run: short, stride: Some(3), ..Default::default() };
     refused(question.answer("which one", "a b c d e", &options), sys::FOVEA_E_LENGTH, "shorten it");
+    let mut seven = AnswerOptions {
+        run: RunOptions { max_length: 7, ..Default::default() },
+        stride: Some(1),
+        ..Default::default()
+    };
+    question.answer("[SEP] [SEP]", "a b c", &seven).unwrap();
+    seven.run.literal = true; // "[", "SEP", "]": no room is left
+    refused(question.answer("[SEP] [SEP]", "a b c", &seven), sys::FOVEA_E_LENGTH, "shorten it");
     assert!(question.answer("a", "", &Default::default()).unwrap().is_empty());
     let none = AnswerOptions { allow_none: true, ..Default::default() };
     assert_eq!(question.answer("", "", &none).unwrap()[0].text, "");
