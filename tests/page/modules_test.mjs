@@ -15,7 +15,7 @@ import { levelsOf, sharesOf } from "../../tools/attend/page/hierarchy.mjs";
 import { ends, matrixSource } from "../../tools/attend/page/matrix_source.mjs";
 import { Record, recordOf } from "../../tools/attend/page/record.mjs";
 import { rolloutFrom, rolloutLayers, rolloutReceived, rolloutTo } from "../../tools/attend/page/rollout.mjs";
-import { Selection } from "../../tools/attend/page/selection.mjs";
+import { Selection, mostRows } from "../../tools/attend/page/selection.mjs";
 import { matchingRow } from "../../tools/attend/page/spaces.mjs";
 import { entropy, headStatistics, meanDistance } from "../../tools/attend/page/statistics.mjs";
 import { FIXTURES, base64, halfBits, long } from "./fixtures.mjs";
@@ -25,6 +25,15 @@ const F32 = 1e-6;  // sums of a few numbers below one, rounded to f32
 const near = (got, expected, tolerance, what) =>
   assert.ok(Math.abs(got - expected) <= tolerance, `${what}: ${got}, expected ${expected}`);
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+test("a page begins with the last step, and not with that of a few global rows", () => {
+  const keys = {}, step = (layer, rows, over = keys) => ({ layer, keys: over, queries: { rows } });
+  const local = step(1, 4096), global = step(1, 1), before = step(0, 4096), pool = step(2, 1, {});
+  assert.equal(mostRows([before, local, global]), local);
+  assert.equal(mostRows([before, local, global, pool]), pool);  // over other keys
+  const first = step(1, 8), second = step(1, 8);
+  assert.equal(mostRows([first, second]), second);
+});
 
 test("half precision: every number is read as it was written", () => {
   for (let bits = 0; bits < 0x7c00; ++bits) {

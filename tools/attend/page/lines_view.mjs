@@ -131,7 +131,8 @@ class LinesView {
     }
     this.queries.mark(chosen && side === "gives" ? row : null);
     this.keys.mark(chosen && side === "receives" && selection.space === step.keys ? row : null);
-    this.note.textContent = `Lines of ${Math.max(LEAST, selection.least)} and more are drawn; a word under the ` +
+    this.least = Math.max(Math.min(LEAST, this.#greatest() / 2), selection.least);
+    this.note.textContent = `Lines of ${Number(this.least.toPrecision(2))} and more are drawn; a word under the ` +
       `pointer shows only its own.${this.cut}`;
     for (const list of [this.queries, this.keys]) {
       list.nodes.forEach((node, i) => node.classList.toggle("aside", selection.hides(list.space, list.begin + i)));
@@ -139,10 +140,27 @@ class LinesView {
     this.#draw();
   }
 
+  // The greatest weight between the rows that are shown.
+  #greatest() {
+    const { step } = this.selection, [[begin, end], [from, to]] = this.rows;
+    let most = 0;
+    for (const head of this.#headsDrawn) {
+      for (let query = begin; query < end; ++query) {
+        const index = step.indexOf(query);
+        if (index < 0) continue;
+        const { first, values } = step.values(index, head);
+        for (let key = Math.max(from, first); key < Math.min(to, first + values.length); ++key) {
+          if (values[key - first] > most) most = values[key - first];
+        }
+      }
+    }
+    return most;
+  }
+
   #draw() {
     const { selection, canvas, rows } = this, { step } = selection;
     const chosen = this.hovered || selection.chosen, row = this.hovered?.row ?? selection.row;
-    const side = this.hovered?.side ?? selection.sideShown, least = Math.max(LEAST, selection.least);
+    const side = this.hovered?.side ?? selection.sideShown, { least } = this;
     const width = canvas.clientWidth, height = Math.max(...rows.map(([begin, end]) => end - begin)) * ROW;
     const ratio = devicePixelRatio || 1, context = canvas.getContext("2d"), { dark } = this.context.colours;
     Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });

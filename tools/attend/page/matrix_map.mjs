@@ -2,7 +2,7 @@
 // matrix.
 import { made, visible, weightText } from "./elements.mjs";
 
-const LABEL_SIZE = 11, MOST_CELL = 36, TICK = 64, TITLE = 18;
+const LABEL_SIZE = 11, MOST_CELL = 36, LEAST_HEIGHT = 24, TICK = 64, TITLE = 18;
 
 /** Shows a source of matrix_source.mjs. */
 export class MatrixMap {
@@ -48,7 +48,9 @@ export class MatrixMap {
     this.top = longest(keys, keyName, keyNumber) + TITLE;
     const room = width - this.left - 2, tall = Math.max(220, Math.min(innerHeight * this.height, room));
     this.least = Math.min(MOST_CELL, room / keys, tall / rows);
-    const plot = [Math.min(room, keys * this.least), Math.min(tall, rows * this.least)];
+    // Cells are squares, but few rows over many keys would be a line of a pixel.
+    this.stretch = Math.max(1, Math.min(MOST_CELL / this.least, LEAST_HEIGHT / (rows * this.least)));
+    const plot = [Math.min(room, keys * this.least), Math.min(tall, rows * this.least * this.stretch)];
     this.plotWidth = Math.max(1, Math.floor(plot[0]));
     this.plotHeight = Math.max(1, Math.floor(plot[1]));
     const ratio = devicePixelRatio || 1, [w, h] = [this.left + this.plotWidth + 2, this.top + this.plotHeight + 2];
@@ -71,6 +73,10 @@ export class MatrixMap {
     this.draw();
   }
 
+  get rowScale() {
+    return this.scale * this.stretch;
+  }
+
   get zoomed() {
     return this.scale > this.least * 1.001;
   }
@@ -79,7 +85,7 @@ export class MatrixMap {
   zoom(factor, px = this.plotWidth / 2, py = this.plotHeight / 2) {
     const scale = Math.max(this.least, Math.min(MOST_CELL * 2, this.scale * factor));
     this.x += px / this.scale - px / scale;
-    this.y += py / this.scale - py / scale;
+    this.y += py / this.rowScale - py / (scale * this.stretch);
     this.scale = scale;
     this.pan(0, 0);
   }
@@ -88,7 +94,7 @@ export class MatrixMap {
   pan(dx, dy) {
     const { keys, rows } = this.source;
     this.x = Math.max(0, Math.min(this.x + dx, keys - this.plotWidth / this.scale));
-    this.y = Math.max(0, Math.min(this.y + dy, rows - this.plotHeight / this.scale));
+    this.y = Math.max(0, Math.min(this.y + dy, rows - this.plotHeight / this.rowScale));
     this.draw();
   }
 
@@ -109,7 +115,7 @@ export class MatrixMap {
     const { rows, keys } = this.source, at = this.cell ?? { row: this.chosen?.row ?? 0, key: this.chosen?.key ?? 0 };
     this.cell = { row: Math.max(0, Math.min(rows - 1, at.row + dy)),
       key: Math.max(0, Math.min(keys - 1, at.key + dx)) };
-    const wide = this.plotWidth / this.scale, tall = this.plotHeight / this.scale;
+    const wide = this.plotWidth / this.scale, tall = this.plotHeight / this.rowScale;
     if (this.cell.key < this.x || this.cell.key >= this.x + wide) this.x = this.cell.key - wide / 2;
     if (this.cell.row < this.y || this.cell.row >= this.y + tall) this.y = this.cell.row - tall / 2;
     this.pan(0, 0);
@@ -125,7 +131,7 @@ export class MatrixMap {
 
   #at(event) {
     const key = Math.floor(this.x + (event.offsetX - this.left) / this.scale);
-    const row = Math.floor(this.y + (event.offsetY - this.top) / this.scale);
+    const row = Math.floor(this.y + (event.offsetY - this.top) / this.rowScale);
     const inside = event.offsetX >= this.left && event.offsetY >= this.top && key < this.source.keys &&
       row < this.source.rows;
     return inside ? { row, key } : null;
@@ -142,7 +148,7 @@ export class MatrixMap {
       if (!this.source) return;
       if (from && (moved || Math.hypot(event.offsetX - from.x, event.offsetY - from.y) > 4)) {
         moved = true;
-        this.pan((from.x - event.offsetX) / this.scale, (from.y - event.offsetY) / this.scale);
+        this.pan((from.x - event.offsetX) / this.scale, (from.y - event.offsetY) / this.rowScale);
         from = { x: event.offsetX, y: event.offsetY };
       }
       const cell = this.#at(event);
@@ -208,15 +214,15 @@ export class MatrixMap {
 
   // Each pixel has the greatest number of the cells that it covers; what is kept without weight, how much of it is.
   #pixels(context) {
-    const { source, ratio, colours } = this, scale = this.scale * ratio;
+    const { source, ratio, colours } = this, scale = this.scale * ratio, rowScale = this.rowScale * ratio;
     const width = Math.max(1, Math.round(this.plotWidth * ratio)),
       height = Math.max(1, Math.round(this.plotHeight * ratio));
     const image = context.createImageData(width, height), pixels = new Uint32Array(image.data.buffer);
     const numbers = new Float32Array(width), range = source.most - source.least || 1;
     let drawn = -1, last = -1;
     for (let py = 0; py < height; ++py) {
-      const begin = Math.floor(this.y + py / scale);
-      const end = Math.min(source.rows, Math.max(begin + 1, Math.floor(this.y + (py + 1) / scale)));
+      const begin = Math.floor(this.y + py / rowScale);
+      const end = Math.min(source.rows, Math.max(begin + 1, Math.floor(this.y + (py + 1) / rowScale)));
       if (begin >= source.rows) break;
       const at = py * width;
       if (begin === drawn && end === last) {
@@ -263,24 +269,24 @@ export class MatrixMap {
 
   // Titles of the axes, with the unit of the numbers.
   #titles(context) {
-    const { source } = this, all = this.scale >= LABEL_SIZE - 1;
-    const unit = (time) => (all ? "" : time(0) || time(1) ? ", seconds" : ", position");
+    const { source } = this;
+    const unit = (time, scale) => (scale >= LABEL_SIZE - 1 ? "" : time(0) || time(1) ? ", seconds" : ", position");
     context.textAlign = "left";
-    context.fillText(`${source.keyTitle}${unit(source.keyTime)} \u2192`, this.left, TITLE / 2);
+    context.fillText(`${source.keyTitle}${unit(source.keyTime, this.scale)} \u2192`, this.left, TITLE / 2);
     context.save();
     context.translate(TITLE / 2, this.top + this.plotHeight);
     context.rotate(-Math.PI / 2);
     context.textAlign = "right";
     context.translate(this.plotHeight, 0);
-    context.fillText(`\u2190 ${source.rowTitle}${unit(source.rowTime)}`, 0, 0);
+    context.fillText(`\u2190 ${source.rowTitle}${unit(source.rowTime, this.rowScale)}`, 0, 0);
     context.restore();
   }
 
   // The rows at which even seconds begin: [row, text].
-  #seconds(count, time, from) {
+  #seconds(count, time, from, scale) {
     const first = time(0) ?? time(1);
     if (!first) return null;
-    const every = secondsStep((TICK / this.scale) * (first[2] - first[1])), ticks = [];
+    const every = secondsStep((TICK / scale) * (first[2] - first[1])), ticks = [];
     let last = null;
     for (let row = Math.max(0, Math.floor(from) - 1); row < count; ++row) {
       const at = time(row);
@@ -299,18 +305,18 @@ export class MatrixMap {
       while (text.length > 1 && context.measureText(`${text}…`).width > room) text = [...text].slice(0, -1).join("");
       return `${text}…`;
     };
-    const all = this.scale >= LABEL_SIZE - 1, every = all ? 1 : niceStep(TICK / this.scale), half = all ? 0.5 : 0;
-    const each = (from, count, size, time, draw) => {
-      const seconds = all ? null : this.#seconds(count, time, from);
+    const each = ({ from, count, size, scale, time, name, number }, draw) => {
+      const all = scale >= LABEL_SIZE - 1, every = all ? 1 : niceStep(TICK / scale), half = all ? 0.5 : 0;
+      const seconds = all ? null : this.#seconds(count, time, from, scale);
       for (const [row, text] of seconds ?? []) {
-        const at = (row - from) * this.scale;
+        const at = (row - from) * scale;
         if (at >= 0 && at <= size) draw(row, at, text);
       }
       if (seconds) return;
       for (let i = Math.floor(from / every) * every; i < count; i += every) {
-        const at = (i + half - from) * this.scale;
+        const at = (i + half - from) * scale;
         if (at > size) break;
-        if (at >= 0) draw(i, at);
+        if (at >= 0) draw(i, at, all ? visible(name(i)) : String(number(i)));
       }
     };
     const { rows, keys, rowName, keyName, rowNumber, keyNumber } = this.source;
@@ -319,18 +325,20 @@ export class MatrixMap {
       context.font = `${on ? "600 " : ""}${LABEL_SIZE}px system-ui, sans-serif`;
     };
     context.textAlign = "right";
-    each(this.y, rows, this.plotHeight, this.source.rowTime, (row, at, second) => {
+    const { rowTime, keyTime } = this.source;
+    each({ from: this.y, count: rows, size: this.plotHeight, scale: this.rowScale, time: rowTime, name: rowName,
+      number: rowNumber }, (row, at, text) => {
       bold(row === this.chosen?.row);
-      const text = fit(all ? visible(rowName(row)) : second ?? String(rowNumber(row)), this.left - TITLE - 8);
-      context.fillText(text, this.left - 5, this.top + at);
+      context.fillText(fit(text, this.left - TITLE - 8), this.left - 5, this.top + at);
     });
     context.textAlign = "left";
-    each(this.x, keys, this.plotWidth, this.source.keyTime, (key, at, second) => {
+    each({ from: this.x, count: keys, size: this.plotWidth, scale: this.scale, time: keyTime, name: keyName,
+      number: keyNumber }, (key, at, text) => {
       bold(key === this.chosen?.key);
       context.save();
       context.translate(this.left + at, this.top - 5);
       context.rotate(-Math.PI / 2);
-      context.fillText(fit(all ? visible(keyName(key)) : second ?? String(keyNumber(key)), this.top - TITLE - 8), 0, 0);
+      context.fillText(fit(text, this.top - TITLE - 8), 0, 0);
       context.restore();
     });
   }
@@ -343,10 +351,10 @@ export class MatrixMap {
     context.clip(clip);
     context.strokeStyle = style.getPropertyValue("--accent");
     context.lineWidth = 1.5;
-    const size = Math.max(2, this.scale);
-    const { row, key } = this.chosen, [left, top] = [this.left - this.x * this.scale, this.top - this.y * this.scale];
-    if (row !== null) context.strokeRect(this.left, top + row * this.scale, this.plotWidth, size);
-    if (key !== null) context.strokeRect(left + key * this.scale, this.top, size, this.plotHeight);
+    const { row, key } = this.chosen, { scale, rowScale } = this;
+    const [left, top] = [this.left - this.x * scale, this.top - this.y * rowScale];
+    if (row !== null) context.strokeRect(this.left, top + row * rowScale, this.plotWidth, Math.max(2, rowScale));
+    if (key !== null) context.strokeRect(left + key * scale, this.top, Math.max(2, scale), this.plotHeight);
     context.restore();
   }
 }

@@ -9,6 +9,12 @@ const DEFAULTS = { head: "mean", chosen: false, side: "gives", overview: "receiv
 /** Weights that can be chosen as the least that is shown. */
 export const THRESHOLDS = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 
+/** The last step; of several of its layer over the same keys the one with most rows: not that of a few global rows. */
+export function mostRows(steps) {
+  const last = steps.at(-1), beside = steps.filter(({ layer, keys }) => layer === last.layer && keys === last.keys);
+  return beside.reduce((best, step) => (step.queries.rows >= best.queries.rows ? step : best), last);
+}
+
 export class Selection {
   #listeners = [];
   #steps;
@@ -29,7 +35,7 @@ export class Selection {
 
   // The last layer, whose weights are nearest to the answer; in a document the outermost level.
   #start(steps) {
-    return this.view.starts?.(steps) ?? steps.at(-1);
+    return this.view.starts?.(steps) ?? mostRows(steps);
   }
 
   /** Whether a row is hidden because only words of the texts are wanted. */
