@@ -1,4 +1,5 @@
-// The XNNPACK backend: f32 weights, and int8 and int4 weights with quantized activations.
+// The XNNPACK backend: f32 weights, int8 and int4 weights with quantized activations, and on 64-bit Arm with dot
+// products also f16 weights, which XNNPACK lacks.
 //
 // An operator is made per shape, not per layer: before every run XNNPACK asks its weights provider for the packed
 // weights' address. The operator's storage is that provider and returns the address of the current layer.
@@ -11,6 +12,8 @@
 #include "runtime/gemm/xnnpack_pthreadpool.h"
 #include "runtime/gemm/xnnpack_target.h"
 #include "runtime/kernels/gemm.h"
+#include "runtime/kernels/gemm_arm.h"
+#include "runtime/kernels/gemm_split.h"
 #include "runtime/kernels/kernels.h"
 
 namespace fovea {
@@ -28,6 +31,8 @@ uint64_t ColumnBytes(const GemmShape& shape) {
   switch (shape.type) {
     case DType::kF32:
       return RoundUp(shape.k, 8) * 4 + kBias;
+    case DType::kF16:
+      return SplitColumnBytes(shape.k);
     case DType::kI8:
       return RoundUp(shape.k, 32) + kBias + kScale + kRowSum;
     case DType::kI4:
@@ -36,6 +41,10 @@ uint64_t ColumnBytes(const GemmShape& shape) {
       return 0;
   }
 }
+
+// Columns of a tile of f16 weights: for each tile, all rows are split once more. 1 KB of each is multiplied by all rows
+// before the next.
+constexpr size_t kSplitTileColumns = 384;
 
 struct XnnpackOperator {
   pthreadpool pool;  // first member: `finished` casts it to the operator
@@ -77,23 +86,38 @@ constexpr bool kTakesI4 = false;
 constexpr bool kTakesI4 = true;
 #endif
 
-// Whether a machine supports a shape; `takes_i4`: whether it supports int4 weights.
-bool SupportsOn(bool takes_i4, const GemmShape& shape) {
+// Types of weights that not every machine supports.
+struct Takes {
+  bool i4, f16;
+};
+
+Takes TakesHere() {
+#if FOVEA_GEMM_PACKED_ARM
+  return {kTakesI4, cpuinfo_has_arm_neon_dot()};
+#else
+  return {kTakesI4, false};
+#endif
+}
+
+// Whether a machine supports a shape.
+bool SupportsOn(const Takes& takes, const GemmShape& shape) {
   if (shape.n == 0 || shape.k == 0) return false;
   switch (shape.type) {
     case DType::kF32:
       return true;
+    case DType::kF16:
+      return takes.f16;
     case DType::kI8:
       return shape.k <= kGemmIntegerDepth;
     // With an odd number of blocks the four-column kernels for SSE and AVX load from misaligned addresses.
     case DType::kI4:
-      return takes_i4 && shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
+      return takes.i4 && shape.k <= kGemmIntegerDepth && shape.k % (2 * kI4Block) == 0;
     default:
       return false;
   }
 }
 
-bool Supports(const GemmShape& shape) { return SupportsOn(kTakesI4, shape); }
+bool Supports(const GemmShape& shape) { return SupportsOn(TakesHere(), shape); }
 
 uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns) * ColumnBytes(shape); }
 
@@ -107,10 +131,20 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot pack these weights", xnn_status_success, status);
 }
 
+// Packs f16 weights, for which PackWithXnnpack has nothing. `used` as there.
+xnn_status PackHere(const GemmWeights& weights, void* packed, uint64_t size, XnnpackObject* object, size_t* used) {
+  const GemmShape& shape = weights.shape;
+  if (shape.type != DType::kF16) return PackWithXnnpack(weights, packed, static_cast<size_t>(size), object, used);
+  *used = static_cast<size_t>(RoundUp(shape.n, kSplitColumns) * SplitColumnBytes(shape.k));
+  if (*used > size) return xnn_status_out_of_memory;
+  PackSplit(static_cast<const uint16_t*>(weights.rows), weights.bias, shape.n, shape.k, static_cast<uint8_t*>(packed));
+  return xnn_status_success;
+}
+
 Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
   XnnpackObject object;
   size_t used = 0;
-  const xnn_status status = PackWithXnnpack(weights, packed, PackedBytes(weights.shape), &object, &used);
+  const xnn_status status = PackHere(weights, packed, PackedBytes(weights.shape), &object, &used);
   return status == xnn_status_success ? kOk : Refuse(weights, status, used, reporter);
 }
 
@@ -118,7 +152,7 @@ Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
 Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
   XnnpackObject object;
   size_t used = 0;
-  const xnn_status status = PackWithXnnpack(weights, nullptr, 0, &object, &used);
+  const xnn_status status = PackHere(weights, nullptr, 0, &object, &used);
   if (used != 0 && used <= PackedBytes(weights.shape)) return kOk;
   return Refuse(weights, status, used, reporter);
 }
@@ -127,13 +161,14 @@ Status CheckLayout(const GemmWeights& weights, Reporter& reporter) {
 // stored, but not on anything else of the machine or the build. n fills all blocks, because packing functions may leave
 // anything in padding columns; k does not, because its padding is multiplied and therefore defined.
 template <class Pack>
-uint64_t LayoutOf(bool takes_i4, const Pack& pack) {
+uint64_t LayoutOf(const Takes& takes, const Pack& pack) {
   constexpr uint32_t kN = kColumns, kK = 37, kI4K = 4 * kI4Block;
   // f32 also with few columns, which use other microkernels.
   constexpr GemmShape kShapes[] = {
-      {DType::kF32, kN, kK}, {DType::kF32, 2, kK}, {DType::kI8, kN, kK}, {DType::kI4, kN, kI4K}};
+      {DType::kF32, kN, kK}, {DType::kF32, 2, kK}, {DType::kI8, kN, kK}, {DType::kI4, kN, kI4K}, {DType::kF16, kN, kK}};
   union {
     float f32[kN * kK];
+    uint16_t f16[kN * kK];
     uint8_t bytes[kN * kI4K];
   } rows;
   float scales[kN], bias[kN];
@@ -145,10 +180,12 @@ uint64_t LayoutOf(bool takes_i4, const Pack& pack) {
   }
   for (uint32_t i = 0; i < kN * kI4K / kI4Block; ++i) block_scales[i] = static_cast<uint16_t>(0x3f80 + i);
   for (const GemmShape& shape : kShapes) {
-    if (!SupportsOn(takes_i4, shape)) continue;
+    if (!SupportsOn(takes, shape)) continue;
     for (uint32_t i = 0; i < shape.n * shape.k; ++i) {
       if (shape.type == DType::kF32) {
         rows.f32[i] = static_cast<float>(i);
+      } else if (shape.type == DType::kF16) {
+        rows.f16[i] = static_cast<uint16_t>(i * 5);  // finite
       } else {
         rows.bytes[i] = static_cast<uint8_t>(i * 0x9e3779b1u >> 24);
       }
@@ -165,10 +202,10 @@ uint64_t LayoutOf(bool takes_i4, const Pack& pack) {
 }
 
 uint64_t PackedLayout() {
-  return LayoutOf(kTakesI4, [](const GemmWeights& weights, void* packed, size_t size) {
+  return LayoutOf(TakesHere(), [](const GemmWeights& weights, void* packed, size_t size) {
     XnnpackObject object;
     size_t used = 0;
-    return PackWithXnnpack(weights, packed, size, &object, &used);
+    return PackHere(weights, packed, size, &object, &used);
   });
 }
 
@@ -191,7 +228,10 @@ uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 
 void ChooseOwn(DType type, const GemmKernels& kernels, XnnpackOperator* op) {
   if (op->packing == GemmPacking::kOther) return;
-  op->own = type == DType::kF32 ? kernels.packed_f32 : type == DType::kI8 ? kernels.packed_i8 : kernels.packed_i4;
+  op->own = type == DType::kF32   ? kernels.packed_f32
+            : type == DType::kF16 ? kernels.packed_f16
+            : type == DType::kI8  ? kernels.packed_i8
+                                  : kernels.packed_i4;
   // XNNPACK's kernel is as fast for one row of f32, and for one of int8 with matrix products.
   op->own_from = type == DType::kF32 || (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) ? 2 : 1;
 }
@@ -208,6 +248,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->packing = XnnpackPacking(shape);
   ChooseOwn(shape.type, kernels.gemm, op);
   op->activations = &kernels.activation;
+  if (shape.type == DType::kF16) return kOk;  // run with our kernel alone
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->op);
   if (status == xnn_status_success) return kOk;
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
@@ -217,6 +258,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
 size_t OwnColumnBytes(const GemmShape& shape, GemmPacking packing) {
   const size_t k = shape.k;
   if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
+  if (shape.type == DType::kF16) return static_cast<size_t>(SplitColumnBytes(k));
   if (shape.type == DType::kI8) {
     return RoundUp(shape.k, packing == GemmPacking::kNeonDot ? 4 : 8) + sizeof(int32_t) + 2 * sizeof(float);
   }
@@ -241,8 +283,9 @@ void RunOwn(XnnpackOperator* op, const GemmWeights& weights, const GemmInput& in
   tile.y_stride = op->n;
   tile.packing = op->packing;
   const size_t column_bytes = OwnColumnBytes(weights.shape, op->packing);
-  for (size_t c = pool.column_begin; c < pool.column_end; c += kGemmTileColumns) {
-    tile.columns = std::min(kGemmTileColumns, pool.column_end - c);
+  const size_t columns = op->type == DType::kF16 ? kSplitTileColumns : kGemmTileColumns;
+  for (size_t c = pool.column_begin; c < pool.column_end; c += columns) {
+    tile.columns = std::min(columns, pool.column_end - c);
     tile.weights = static_cast<const uint8_t*>(op->packed) + c * column_bytes;
     tile.y = op->y + c;
     op->own(tile);
@@ -283,14 +326,15 @@ constexpr GemmBackend kBackend = {"xnnpack",    kColumns,      Supports,     Pac
 }  // namespace
 
 bool XnnpackTargetSupports(const GemmTarget& target, const GemmShape& shape) {
-  return SupportsOn(target.i4.columns != 0, shape);
+  return SupportsOn({target.i4.columns != 0, target.split_f16}, shape);
 }
 
 uint64_t XnnpackTargetLayout(const GemmTarget& target) {
-  return LayoutOf(target.i4.columns != 0, [&](const GemmWeights& weights, void* packed, size_t size) {
-    size_t used = 0;
-    return PackForXnnpackTarget(target, weights, packed, size, &used);
-  });
+  return LayoutOf({target.i4.columns != 0, target.split_f16},
+                  [&](const GemmWeights& weights, void* packed, size_t size) {
+                    size_t used = 0;
+                    return PackForXnnpackTarget(target, weights, packed, size, &used);
+                  });
 }
 
 Status XnnpackPackFor(const GemmTarget& target, const GemmWeights& weights, void* packed, Reporter& reporter) {

@@ -100,6 +100,7 @@ GemmPacking XnnpackPacking(const GemmShape& shape) {
       return GemmPacking::kOther;
   }
 #elif defined(__aarch64__)
+  if (shape.type == DType::kF16) return GemmPacking::kNeonDot;  // the only one of f16 weights
   if (!GemmTakesQuantized(shape.type)) return GemmPacking::kOther;
   const bool eight = shape.type == DType::kI8;
   const xnn_gemm_config* config = eight ? xnn_init_qd8_f32_qc8w_gemm_config() : xnn_init_qd8_f32_qb4w_gemm_config();

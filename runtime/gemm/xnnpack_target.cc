@@ -6,6 +6,7 @@
 #include <xnnpack/pack.h>
 
 #include "runtime/base/checked.h"
+#include "runtime/kernels/gemm_split.h"
 
 namespace fovea {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 // The microkernels that XNNPACK's src/configs/gemm-config.c chooses on these machines, given xnnpack_cpuinfo.cc.
 constexpr GemmTarget kTargets[] = {
     {"arm-neon", {8, 1, 1}, {2, 1, 1}, {8, 2, 4}, {16, 1, 1}},
-    {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}},
-    {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}},
+    {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}, true},
+    {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}, true},
     {"x86-avx2", {16, 1, 1}, {2, 4, 1}, {8, 8, 1}, {8, 8, 1}},
     {"x86-avx512", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {8, 8, 1}},
     {"x86-vnni", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {16, 8, 1}},
@@ -92,6 +93,12 @@ bool ScalesAreUsable(const GemmWeights& weights) {
   return true;
 }
 
+// Layout: runtime/kernels/gemm_split.h.
+void PackF16(const Layout& layout, const GemmWeights& weights, void* packed) {
+  PackSplit(static_cast<const uint16_t*>(weights.rows), weights.bias, layout.n, layout.k,
+            static_cast<uint8_t*>(packed));
+}
+
 }  // namespace
 
 const GemmTarget* XnnpackTarget(const char* name) {
@@ -114,6 +121,12 @@ xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& wei
       layout.block = weights.shape.n < target.f32.columns ? target.narrow_f32 : target.f32;
       layout.stride = layout.Depth() * sizeof(float) + sizeof(float);
       pack = PackF32;
+      break;
+    case DType::kF16:
+      if (!target.split_f16) return xnn_status_unsupported_parameter;
+      layout.block = {kSplitColumns, 4, 1};
+      layout.stride = static_cast<size_t>(SplitColumnBytes(layout.k));
+      pack = PackF16;
       break;
     case DType::kI8:
       layout.block = target.i8;

@@ -20,9 +20,10 @@ struct GemmTarget {
   const char* name;
   XnnpackBlock f32, narrow_f32;  // narrow: for fewer columns than an f32 block has
   XnnpackBlock i8, i4;           // no columns: the backend does not support these weights there
+  bool split_f16 = false;        // f16 weights are packed (runtime/kernels/gemm_split.h); else they are used in place
 };
 
-// Writes the bytes that PackWithXnnpack writes on that machine, except padding columns of the last block, which stay
+// Writes the bytes that Pack (xnnpack.cc) writes on that machine, except padding columns of the last block, which stay
 // zero. `packed` is zeroed before the call. `*used` becomes the number of bytes needed; more than `size` is refused.
 xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& weights, void* packed, size_t size,
                                 size_t* used);

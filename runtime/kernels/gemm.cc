@@ -361,12 +361,13 @@ void GemmI4(const GemmTile& tile) {
 
 using GemmFunction = void (*)(const GemmTile&);
 #if FOVEA_GEMM_PACKED
-constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmPackedF32 : nullptr;
+constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmPackedF32 : nullptr, kPackedF16 = nullptr;
 constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmPackedI8 : nullptr;
 #elif FOVEA_GEMM_PACKED_ARM
-constexpr GemmFunction kPackedF32 = nullptr, kPackedI8 = kWeightsI8 ? GemmArmI8 : nullptr;
+constexpr GemmFunction kPackedF32 = nullptr, kPackedF16 = kWeightsF16 ? GemmArmF16 : nullptr;
+constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmArmI8 : nullptr;
 #else
-constexpr GemmFunction kPackedF32 = nullptr, kPackedI8 = nullptr;
+constexpr GemmFunction kPackedF32 = nullptr, kPackedF16 = nullptr, kPackedI8 = nullptr;
 #endif
 #if FOVEA_GEMM_PACKED_I4
 constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmPackedI4 : nullptr;
@@ -382,6 +383,7 @@ constexpr GemmKernels MakeGemmKernels() {
           kWeightsI8 ? GemmI8 : nullptr,
           kWeightsI4 ? GemmI4 : nullptr,
           kPackedF32,
+          kPackedF16,
           kPackedI8,
           kPackedI4};
 }

@@ -15,7 +15,7 @@ inline constexpr size_t kGemmTileSlack = 64;
 // The largest k for which integer sums stay within 32 bits.
 inline constexpr size_t kGemmIntegerDepth = 65536;
 
-// How XNNPACK packs int8 and int4 weights, by the instructions it packs them for.
+// How int8 and int4 weights (by XNNPACK) and f16 weights (gemm_split.h) are packed, by the instructions they are for.
 enum class GemmPacking : uint8_t { kOther, kAvx2, kNeon, kNeonDot, kNeonI8mm };
 
 struct GemmTile {
@@ -38,9 +38,10 @@ struct GemmKernels {
   void (*f16)(const GemmTile&);
   void (*i8)(const GemmTile&);
   void (*i4)(const GemmTile&);
-  // For weights packed with scales and biases (gemm_packed*-inl.h), any number of columns: `weights` is the block of
-  // the first column, and k of int4 is a multiple of 64. Null if this CPU has no such kernel.
+  // For weights packed with scales and biases (gemm_packed*-inl.h, gemm_split.h), any number of columns: `weights` is
+  // the block of the first column, and k of int4 is a multiple of 64. Null if this CPU has no such kernel.
   void (*packed_f32)(const GemmTile&);
+  void (*packed_f16)(const GemmTile&);
   void (*packed_i8)(const GemmTile&);
   void (*packed_i4)(const GemmTile&);
 };

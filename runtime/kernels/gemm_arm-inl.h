@@ -70,6 +70,20 @@ HWY_INLINE void LoadPair(const uint8_t* p, int8x16_t& low, int8x16_t& high) {
                    : "r"(p), "i"(kOffset), "m"(*reinterpret_cast<const uint8_t(*)[kOffset + 32]>(p)));
 }
 
+// Adds the products of four of k, of which x has kLane, with 16 columns whose bytes are at w + kOffset.
+template <uint32_t kLane, int kOffset, size_t kRows>
+HWY_INLINE void AddFour(const uint8_t* w, const int8x16_t (&x)[kRows], int32x4_t (&sums)[4][kRows]) {
+  int8x16_t two[2];
+  LoadPair<kOffset>(w, two[0], two[1]);
+  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j][r] = DotWithLane<kLane>(sums[j][r], two[j], x[r]);
+  }
+  LoadPair<kOffset + 32>(w, two[0], two[1]);
+  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j + 2][r] = DotWithLane<kLane>(sums[j + 2][r], two[j], x[r]);
+  }
+}
+
 // Keeps the compiler from reordering the computation of v with the next vector's, which would take more registers than
 // there are.
 template <class Vector>

@@ -1,4 +1,4 @@
-// Kernels for weights packed by XNNPACK on 64-bit Arm (GemmKernels::packed_i8 and packed_i4), one for each packing.
+// Kernels for packed weights on 64-bit Arm (GemmKernels::packed_*), one for each packing: XNNPACK's for int8 and int4.
 // They are compiled once, not per SIMD target: a packing implies the instructions of the machine.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_ARM_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_ARM_H_
@@ -15,6 +15,7 @@ namespace fovea {
 
 void GemmArmI8(const GemmTile& tile);
 void GemmArmI4(const GemmTile& tile);
+void GemmArmF16(const GemmTile& tile);
 
 }  // namespace fovea
 

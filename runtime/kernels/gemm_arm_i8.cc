@@ -27,19 +27,6 @@ HWY_INLINE void Finish(const QuantParams* params, const uint8_t* last, size_t j,
 
 // ---- Dot products (SDOT): blocks of 16 columns, four of k.
 
-template <uint32_t kLane, size_t kRows>
-HWY_INLINE void AddFour(const uint8_t* w, const int8x16_t (&x)[kRows], int32x4_t (&sums)[4][kRows]) {
-  int8x16_t two[2];
-  LoadPair<64 * kLane>(w, two[0], two[1]);
-  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j][r] = DotWithLane<kLane>(sums[j][r], two[j], x[r]);
-  }
-  LoadPair<64 * kLane + 32>(w, two[0], two[1]);
-  HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j + 2][r] = DotWithLane<kLane>(sums[j + 2][r], two[j], x[r]);
-  }
-}
-
 template <size_t kRows>
 HWY_INLINE void MultiplyDot(const GemmTile& tile, size_t row, const Block& block) {
   const size_t k = tile.k;
@@ -56,15 +43,15 @@ HWY_INLINE void MultiplyDot(const GemmTile& tile, size_t row, const Block& block
   for (const int8_t* const last = x + k / 16 * 16; x != last; x += 16, w += 256) {
     int8x16_t sixteen[kRows];
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sixteen[r] = LoadBytes(x + r * k);
-    AddFour<0>(w, sixteen, sums);
-    AddFour<1>(w, sixteen, sums);
-    AddFour<2>(w, sixteen, sums);
-    AddFour<3>(w, sixteen, sums);
+    AddFour<0, 0>(w, sixteen, sums);
+    AddFour<1, 64>(w, sixteen, sums);
+    AddFour<2, 128>(w, sixteen, sums);
+    AddFour<3, 192>(w, sixteen, sums);
   }
   for (; x < end; x += 4, w += 64) {
     int8x16_t four[kRows];
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) four[r] = LoadBytes(x + r * k);
-    AddFour<0>(w, four, sums);
+    AddFour<0, 0>(w, four, sums);
   }
   HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) Finish<16, true>(params, w, j, sums[j], block);
 }

@@ -2,6 +2,8 @@
 #if defined(FOVEA_WITH_XNNPACK)
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +12,7 @@
 #include "runtime/kernels/kernels.h"
 #include "tests/gemm/gemm_problem.h"
 #include "tests/support/heap_trap.h"
+#include "tests/support/reference_gemm.h"
 
 namespace fovea::testing {
 namespace {
@@ -22,8 +25,10 @@ struct Block {
 // f32 columns than a block has it takes kernels of two: 4x2, on x86 and in WebAssembly 4x2c4.
 const std::map<std::string, std::map<DType, Block>> kBlocks = {
     {"arm-neon", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {8, 2, 4}}, {DType::kI4, {16, 1, 1}}}},
-    {"aarch64-dotprod", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 4, 1}}, {DType::kI4, {16, 4, 1}}}},
-    {"aarch64-i8mm", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}}},
+    {"aarch64-dotprod",
+     {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 4, 1}}, {DType::kI4, {16, 4, 1}}, {DType::kF16, {16, 4, 1}}}},
+    {"aarch64-i8mm",
+     {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}, {DType::kF16, {16, 4, 1}}}},
     {"x86-avx2", {{DType::kF32, {16, 1, 1}}, {DType::kI8, {8, 8, 1}}, {DType::kI4, {8, 8, 1}}}},
     {"x86-avx512", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {8, 8, 1}}}},
     {"x86-vnni", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}}},
@@ -31,12 +36,14 @@ const std::map<std::string, std::map<DType, Block>> kBlocks = {
     {"wasm", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {4, 2, 4}}}},  // int4 is Highway's there
 };
 
-constexpr DType kTypes[] = {DType::kF32, DType::kI8, DType::kI4};
+constexpr DType kTypes[] = {DType::kF32, DType::kI8, DType::kI4, DType::kF16};
 
 const GemmShape kShapes[] = {
-    {DType::kF32, 1, 1}, {DType::kF32, 7, 31}, {DType::kF32, 64, 64}, {DType::kF32, 65, 37}, {DType::kF32, 130, 6},
-    {DType::kI8, 1, 1},  {DType::kI8, 7, 31},  {DType::kI8, 64, 64},  {DType::kI8, 65, 37},  {DType::kI8, 130, 100},
-    {DType::kI4, 1, 64}, {DType::kI4, 7, 192}, {DType::kI4, 64, 128}, {DType::kI4, 129, 64},
+    {DType::kF32, 1, 1},   {DType::kF32, 7, 31},   {DType::kF32, 64, 64},   {DType::kF32, 65, 37},
+    {DType::kF32, 130, 6}, {DType::kI8, 1, 1},     {DType::kI8, 7, 31},     {DType::kI8, 64, 64},
+    {DType::kI8, 65, 37},  {DType::kI8, 130, 100}, {DType::kI4, 1, 64},     {DType::kI4, 7, 192},
+    {DType::kI4, 64, 128}, {DType::kI4, 129, 64},  {DType::kF16, 1, 1},     {DType::kF16, 7, 31},
+    {DType::kF16, 64, 64}, {DType::kF16, 65, 133}, {DType::kF16, 130, 260},
 };
 
 Block BlockFor(const std::string& target, const GemmShape& shape) {
@@ -64,7 +71,11 @@ class Writer {
     const size_t n = weights.shape.n, k = weights.shape.k;
     const size_t step = b_.depth * b_.turns, depth = (k + step - 1) / step * step;
     const bool nibbles = weights.shape.type == DType::kI4, floats = weights.shape.type == DType::kF32;
-    const size_t column = floats ? 4 + depth * 4 : nibbles ? 4 + k / 2 + k / 32 * 2 + 4 : 4 + depth + 8;
+    const bool halves = weights.shape.type == DType::kF16;
+    const size_t column = floats    ? 4 + depth * 4
+                          : halves  ? 4 + (k + 127) / 128 * 4 + (k + 31) / 32 * 64
+                          : nibbles ? 4 + k / 2 + k / 32 * 2 + 4
+                                    : 4 + depth + 8;
     out_.bytes.assign((n + b_.columns - 1) / b_.columns * b_.columns * column, 0);
     out_.counts.assign(out_.bytes.size(), false);
     for (size_t c = 0; c < n; ++c) {
@@ -73,6 +84,7 @@ class Writer {
       if (floats) F32(c, k);
       if (weights.shape.type == DType::kI8) I8(c, k, depth);
       if (nibbles) I4(c, k, column);
+      if (halves) F16(c, k);
     }
   }
   const Expected& out() const { return out_; }
@@ -107,6 +119,25 @@ class Writer {
     Put(start_ + j_ * 4, -sum);
     Put(start_ + b_.columns * (4 + depth) + j_ * 4, static_cast<const float*>(weights_.scales)[c]);
     Put(start_ + b_.columns * (8 + depth) + j_ * 4, Bias(c));
+  }
+  // For each 128 of k a scale, and for each four of them the upper and the lower bytes.
+  void F16(size_t c, size_t k) {
+    Put(start_ + j_ * 4, Bias(c));
+    for (size_t begin = 0; begin < k; begin += 128) {
+      const size_t at = start_ + b_.columns * (4 + begin / 128 * 260), end = std::min(begin + 128, k);
+      float most = 0;
+      for (size_t i = begin; i < end; ++i) {
+        most = std::fmax(most, std::fabs(static_cast<float>(WeightValue(weights_, c, i))));
+      }
+      Put(at + j_ * 4, 256 * (most / 32639));
+      for (size_t i = begin; i < end; ++i) {
+        const double scaled = static_cast<float>(WeightValue(weights_, c, i)) * (32639 / most);
+        const double upper = std::floor(std::nearbyint(scaled) / 256 + 0.5);
+        const size_t place = at + b_.columns * 4 + (i - begin) / 4 * (8 * b_.columns) + j_ * 4 + i % 4;
+        Put(place, static_cast<int8_t>(upper));
+        Put(place + 4 * b_.columns, static_cast<int8_t>(std::nearbyint(scaled) - 256 * upper));
+      }
+    }
   }
   // Two groups of k share bytes: the first in the low halves.
   void I4(size_t c, size_t k, size_t column) {
