@@ -1,8 +1,7 @@
 // f32 rows times split f16 weights (gemm_split.h) on 64-bit Arm with dot products (SDOT).
 //
-// Rows are split as the weights are. Sums of bytes are exact: of the products of high bytes, and of those of a high and
-// a low byte, which weigh 256 times less. Products of two low bytes are left out; runtime/gemm/README.md says what that
-// costs.
+// Rows are split as the weights are. Two kinds of sums are exact: products of high bytes, and products of a high and a
+// low byte, which weigh 256 times less. Products of two low bytes are left out: runtime/gemm/README.md has the errors.
 #include "runtime/kernels/gemm_arm-inl.h"
 #include "runtime/kernels/gemm_arm.h"
 #include "runtime/kernels/gemm_split.h"
