@@ -70,6 +70,10 @@ add_library(fovea_quickly_compiled INTERFACE)
 add_library(fovea_quickly_compiled_tests INTERFACE)
 target_link_libraries(fovea_quickly_compiled_tests INTERFACE fovea_quickly_compiled)
 target_compile_options(fovea_quickly_compiled INTERFACE $<${instrumented}:-Og>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv" AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  # QEMU 7.2 takes long for vectors, and stops at conversions to integers that clang makes of loops (vfncvt.rtz).
+  target_compile_options(fovea_quickly_compiled INTERFACE -fno-vectorize -fno-slp-vectorize)
+endif()
 if(NOT CMAKE_CROSSCOMPILING OR WIN32)  # Wine does not emulate the processor
   target_compile_options(fovea_quickly_compiled_tests INTERFACE
     $<$<AND:$<CONFIG:Release>,$<NOT:${instrumented}>>:-O1>)
@@ -94,6 +98,7 @@ set(riscv_without_vectors OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^riscv")
   list(APPEND never HWY_RVV)
   set(riscv_without_vectors ON)  # XNNPACK's have not been tested either
+  target_include_directories(fovea_highway INTERFACE ${PROJECT_SOURCE_DIR}/runtime/kernels/riscv)
 endif()
 # AVX3_DL (AVX-512 VNNI) improves only int8 GEMM over AVX3; the other targets improve only attention's products in bf16
 # and, on Arm, int8. (Highway omits the Arm target if the compiler is older than gcc 13.2 or clang 17.)

@@ -4,8 +4,8 @@
 # firmware. tests/README.md lists what runs where, and why.
 #   tools/test.sh [host-release] [host-scalar] [host-asan] [aarch64] [firmware]
 #       all of these if none is named
-#   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [wasm32]
-#       [windows-mingw]
+#   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [riscv64-vectors]
+#       [wasm32] [windows-mingw]
 #       bytes of small libraries, kernels as plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
 #       other processors, WebAssembly, Windows under Wine
 #   tools/test.sh everything
@@ -15,7 +15,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 usual="host-release host-scalar host-asan aarch64 firmware"
-cross="x86_64 armv7 riscv64 wasm32 windows-mingw"
+cross="x86_64 armv7 riscv64 riscv64-vectors wasm32 windows-mingw"
 named=${*:-$usual}
 if [ "$named" = everything ]; then named="$usual sizes host-emu128 host-asan-whole aarch64-whole $cross"; fi
 packages=--test
@@ -87,6 +87,11 @@ for what in $named; do
     riscv64)
       build riscv64-linux
       check riscv64 riscv64-linux
+      ;;
+    riscv64-vectors)
+      build riscv64-vectors
+      check riscv64-vectors-128 riscv64-vectors
+      check riscv64-vectors-256 riscv64-vectors
       ;;
     wasm32 | windows-mingw)
       build host-release

@@ -67,7 +67,9 @@ const char* fovea_version(void) {
 }
 
 const char* fovea_simd_target(void) {
-#if HWY_TARGETS == HWY_STATIC_TARGET  // one target: no dispatch, so no code that detects the processor
+#if FOVEA_RISCV_VECTORS  // runtime/kernels/riscv: the target EMU128, but not of plain loops
+  return "RVV";
+#elif HWY_TARGETS == HWY_STATIC_TARGET  // one target: no dispatch, so no code that detects the processor
   return hwy::TargetName(HWY_STATIC_TARGET);
 #else
   const int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;

@@ -27,8 +27,8 @@ struct GemmShape {
 };
 
 // One layer's constants, in the blob. Rows are dense (RowBytes), scales are laid out as in runtime/base/dtype.h. int8
-// weights are in -127..127 (a -128 is safe, but older Arm kernels may compute a wrong sum with it); int4 scales are
-// normal and positive.
+// weights are in -127..127 (a -128 is safe, but some kernels for Arm and RISC-V may compute a wrong sum with it); int4
+// scales are normal and positive.
 struct GemmWeights {
   GemmShape shape;
   const void* rows;    // null: only packed weights are left of them

@@ -26,7 +26,7 @@ constexpr bool kSmall = HWY_TARGET == HWY_SCALAR;
 // all rows of a group, so more rows are better than more columns where a load is as cheap as on AVX-512.
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
 constexpr size_t kGroup = 12, kColumns = 2;
-#elif HWY_ARCH_ARM_A64
+#elif HWY_ARCH_ARM_A64 || FOVEA_RISCV_VECTORS
 constexpr size_t kGroup = kSmall ? 4 : 6, kColumns = 4;
 #elif HWY_TARGET == HWY_SCALAR
 constexpr size_t kGroup = 4, kColumns = 2;

@@ -8,6 +8,7 @@
 
 #include "runtime/kernels/attention_in_place-inl.h"
 #include "runtime/kernels/attention_lanes-inl.h"
+#include "runtime/kernels/attention_riscv-inl.h"
 #include "runtime/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,9 +22,15 @@ struct DotStep {
 #if FOVEA_ATTENTION_BY_LANE
   using Lanes = MultiplyByLane<arm::kFmlaByLane>;
 #endif
+#if FOVEA_RISCV_VECTORS
+  using Wide = riscv::DotOfWide;
+#endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const { return hn::MulAdd(row, key, sum); }
 };
 struct DistanceStep {
+#if FOVEA_RISCV_VECTORS
+  using Wide = riscv::DistanceOfWide;
+#endif
   HWY_INLINE V operator()(V row, V key, V /*factor*/, V sum) const {
     const V difference = hn::Sub(row, key);
     return hn::MulAdd(difference, difference, sum);
@@ -51,6 +58,14 @@ template <size_t kM, size_t kN, Into kInto, class Step, class Rows, class Factor
 HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RESTRICT b, size_t b_stride, size_t depth,
                         float* HWY_RESTRICT c, size_t c_stride, const float* HWY_RESTRICT shrink,
                         const float* HWY_RESTRICT finish) {
+#if FOVEA_RISCV_VECTORS
+  if constexpr (riscv::kHasWide<Step>) {
+    if constexpr (kInto != Into::kFinish) finish = nullptr;
+    riscv::ProductOfWide<typename Step::Wide, kM, kN, kInto == Into::kShrunk>(a, b, b_stride, depth, c, c_stride,
+                                                                              shrink, finish);
+    return;
+  }
+#endif
   const D d;
   V sums[kM][kN];
   HWY_UNROLL(12)

@@ -16,6 +16,7 @@
 #include "runtime/kernels/gemm_packed_i4-inl.h"
 #include "runtime/kernels/gemm_packed_i8-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
+#include "runtime/kernels/gemm_riscv-inl.h"
 #include "runtime/kernels/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,6 +30,13 @@ void GemmF32(const GemmTile& tile) { PlainFloat<float>(tile); }
 void GemmF16(const GemmTile& tile) { PlainFloat<hwy::float16_t>(tile); }
 void GemmI8(const GemmTile& tile) { PlainI8(tile); }
 void GemmI4(const GemmTile& tile) { PlainI4(tile); }
+
+#elif FOVEA_GEMM_RISCV
+
+void GemmF32(const GemmTile& tile) { riscv::FloatTile<float>(tile); }
+void GemmF16(const GemmTile& tile) { riscv::FloatTile<hwy::float16_t>(tile); }
+void GemmI8(const GemmTile& tile) { riscv::I8Tile(tile); }
+void GemmI4(const GemmTile& tile) { riscv::I4Tile(tile); }
 
 #else
 

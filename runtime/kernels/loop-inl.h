@@ -57,7 +57,7 @@ struct FirstLanes {
 // exceed.
 template <class D>
 HWY_INLINE hn::TFromD<D> LargestLane(D d, hn::Vec<D> v) {
-#if HWY_TARGET == HWY_EMU128
+#if HWY_TARGET == HWY_EMU128 && !FOVEA_RISCV_VECTORS
   hn::TFromD<D> most = v.raw[0];
   for (size_t i = 1; i < hn::Lanes(d); ++i) most = HWY_MAX(most, v.raw[i]);
   return most;
@@ -67,7 +67,7 @@ HWY_INLINE hn::TFromD<D> LargestLane(D d, hn::Vec<D> v) {
 }
 template <class D>
 HWY_INLINE hn::TFromD<D> SmallestLane(D d, hn::Vec<D> v) {
-#if HWY_TARGET == HWY_EMU128
+#if HWY_TARGET == HWY_EMU128 && !FOVEA_RISCV_VECTORS
   hn::TFromD<D> least = v.raw[0];
   for (size_t i = 1; i < hn::Lanes(d); ++i) least = HWY_MIN(least, v.raw[i]);
   return least;
@@ -78,9 +78,9 @@ HWY_INLINE hn::TFromD<D> SmallestLane(D d, hn::Vec<D> v) {
 
 // How many vectors a loop computes before it uses the first. A core that executes in order (Cortex-A53, A55) would
 // otherwise wait for each operation of one vector; other cores overlap vectors by themselves.
-#if !HWY_ARCH_ARM || HWY_TARGET == HWY_SCALAR || defined(FOVEA_SMALL)
+#if !(HWY_ARCH_ARM || FOVEA_RISCV_VECTORS) || HWY_TARGET == HWY_SCALAR || defined(FOVEA_SMALL)
 inline constexpr size_t kInterleaved = 1;
-#elif HWY_ARCH_ARM_A64
+#elif HWY_ARCH_ARM_A64 || FOVEA_RISCV_VECTORS
 inline constexpr size_t kInterleaved = 4;
 #else
 inline constexpr size_t kInterleaved = 2;  // 16 registers

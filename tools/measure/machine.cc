@@ -22,7 +22,7 @@ std::string VectorsName(const std::string& target) {
       {"SCALAR", "no vectors"},     {"EMU128", "plain loops"},    {"SSE4", "SSE4.1"},
       {"AVX3", "AVX-512"},          {"AVX3_DL", "AVX-512 VNNI"},  {"AVX3_ZEN4", "AVX-512 BF16"},
       {"AVX3_SPR", "AVX-512 FP16"}, {"NEON_WITHOUT_AES", "NEON"}, {"NEON_BF16", "NEON with BF16"},
-      {"WASM", "WebAssembly SIMD"},
+      {"WASM", "WebAssembly SIMD"}, {"RVV", "RISC-V vectors"},
   };
   for (const auto& [name, usual] : kNames) {
     if (target == name) return usual;
