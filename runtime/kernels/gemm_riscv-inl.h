@@ -141,7 +141,7 @@ HWY_INLINE void PutI8(const GemmTile& tile, size_t row, size_t c, int32_t sum, i
   tile.y[row * tile.y_stride + c] = __builtin_fmaf(exact, scale, BiasOf(tile, c));
 }
 
-// kRows rows of columns c and c + 1; with kOnes also a last row of ones, whose sums are those of the weights.
+// kRows rows of columns c and c + 1; with kOnes also a last row of ones, whose sums are the sums of weights.
 template <size_t kRows, bool kOnes>
 HWY_INLINE void I8Block(const GemmTile& tile, size_t row, size_t c, int32_t* weight_sums) {
   const size_t k = tile.k, n = __riscv_vsetvlmax_e8m1();

@@ -280,7 +280,7 @@ HWY_API float ReduceMin(Simd<float, 4, 0>, F32x4 v) { return __builtin_reduce_mi
 
 // ---- Conversions
 
-// Of N lanes; saturating if the integers become smaller.
+// Conversions of N lanes; saturating if the integers become smaller.
 using DF = Simd<float, 4, 0>;
 using DW = RepartitionToNarrow<DF>;  // words of 16 bits in a whole vector
 #define FOVEA_CONVERSION(Name, From, T, D, N)                                                \
