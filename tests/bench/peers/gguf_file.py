@@ -1,4 +1,4 @@
-"""A Llama as a GGUF file (version 3), with matrices in f16 or Q8_0. ggml names the sizes of a tensor the fastest
+"""A Llama as a GGUF file (version 3), with matrices in f16, Q8_0 or Q4_0. ggml names the sizes of a tensor the fastest
 first."""
 import struct
 
@@ -6,8 +6,8 @@ import numpy as np
 
 ALIGNMENT = 32
 U32, F32, STRING = 4, 6, 8  # types of values
-TYPES = {"f32": 0, "f16": 1, "q8_0": 8}  # tensor types
-BLOCK = 32  # weights of Q8_0 that share a scale
+TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q8_0": 8}  # tensor types
+BLOCK = 32  # weights of Q8_0 and Q4_0 that share a scale
 
 
 def text(value):
@@ -33,9 +33,20 @@ def q8_0(matrix):
     return packed.tobytes()
 
 
+def q4_0(matrix):
+    """The number of the largest magnitude becomes -8. Byte i has weights i and i + 16 of its block."""
+    blocks = matrix.reshape(-1, BLOCK)
+    scales = np.take_along_axis(blocks, np.abs(blocks).argmax(1)[:, None], 1) / -8
+    inverse = np.divide(1, scales, out=np.zeros_like(scales), where=scales != 0)
+    numbers = np.minimum(15, blocks * inverse + np.float32(8.5)).astype(np.uint8)
+    packed = np.empty(len(blocks), dtype=[("scale", "<f2"), ("numbers", np.uint8, BLOCK // 2)])
+    packed["scale"], packed["numbers"] = scales[:, 0], numbers[:, :16] | numbers[:, 16:] << 4
+    return packed.tobytes()
+
+
 def stored(array, kind):
     return {"f32": lambda: array.astype("<f4").tobytes(), "f16": lambda: array.astype("<f2").tobytes(),
-            "q8_0": lambda: q8_0(array)}[kind]()
+            "q8_0": lambda: q8_0(array), "q4_0": lambda: q4_0(array)}[kind]()
 
 
 def write(path, metadata, tensors):

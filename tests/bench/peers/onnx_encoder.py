@@ -1,5 +1,6 @@
 """A BERT as an ONNX graph, as ONNX Runtime's own tools leave it for CPUs: with its fused operations, and in int8 with
-weights of a scale per column and inputs that are quantized as they come.
+weights of a scale per column and inputs that are quantized as they come, in int4 with a scale for each 32 weights of a
+column (MatMulNBits, whose products quantize inputs to int8).
 
 `attention` says which of its operations attends: `attention` (Attention, QAttention: the three projections within),
 `heads` (MultiHeadAttention after separate projections) or, for models with windows, `blocks`: no operation there has
@@ -10,6 +11,16 @@ import numpy as np
 import onnx_file
 from models import positions_and_type
 
+BLOCK = 32  # weights of int4 that share a scale
+
+
+def nibbles(matrix):
+    """Of a matrix [outputs, inputs] MatMulNBits' numbers [outputs, blocks, bytes], and scales; 8 means 0."""
+    blocks = matrix.reshape(len(matrix), -1, BLOCK)
+    scale = np.abs(blocks).max(2, keepdims=True) / np.float32(7)
+    numbers = (np.rint(blocks / scale) + 8).astype(np.uint8)
+    return numbers[:, :, 0::2] | numbers[:, :, 1::2] << 4, scale.reshape(-1)
+
 
 class Encoder:
     def __init__(self, config, weights, kind, attention, rows=None):
@@ -17,6 +28,8 @@ class Encoder:
         self.graph = onnx_file.Graph()
         self.ids = "input_ids"
         self.attend = getattr(self, attention)
+        if kind == "int4" and attention != "heads":
+            raise ValueError(f"int4 has no operation for {attention}: use heads")
         if attention == "blocks" and rows % config["window"] != 0:
             raise ValueError(f"{rows} rows are no whole number of blocks of {config['window']}")
 
@@ -24,8 +37,11 @@ class Encoder:
         return self.graph.weight(name, self.weights[name])
 
     def stored(self, name, matrix):
-        """Names of a matrix [inputs, outputs] and, in int8, its scales. Of int8 seven bits: eight overflow the 16-bit
-        sums of CPUs without dot products."""
+        """Names of a matrix [inputs, outputs] and, in int8 and int4, its scales. Of int8 seven bits: eight overflow the
+        16-bit sums of CPUs without dot products."""
+        if self.kind == "int4":
+            numbers, scale = nibbles(matrix)
+            return [self.graph.weight(name, numbers), self.graph.weight(name + ".scale", scale)]
         matrix = matrix.T
         if self.kind == "f32":
             return [self.graph.weight(name, matrix)]
@@ -37,6 +53,10 @@ class Encoder:
         weight = self.stored(name + ".weight", self.weights[name + ".weight"])
         if self.kind == "f32":
             return self.graph.add("MatMul", x, *weight)
+        if self.kind == "int4":
+            outputs, inputs = self.weights[name + ".weight"].shape
+            return self.graph.fused("MatMulNBits", x, *weight, K=inputs, N=outputs, bits=4, block_size=BLOCK,
+                                    accuracy_level=4)
         return self.graph.fused("DynamicQuantizeMatMul", x, *weight)
 
     def linear(self, x, name):

@@ -14,6 +14,7 @@ import numpy as np
 
 import gguf_file
 import install
+import instructions
 import models
 import onnx_encoder
 import peers
@@ -81,7 +82,11 @@ def read_gguf(raw):
     tensors = {}
     for name, sizes, kind, offset in infos:
         data, count = raw[at + offset:], int(np.prod(sizes))
-        if kind == 8:
+        if kind == 2:
+            blocks = np.frombuffer(data, [("d", "<f2"), ("q", "u1", 16)], count // 32)
+            numbers = np.concatenate([blocks["q"] & 15, blocks["q"] >> 4], 1).astype(np.float32) - 8
+            values = blocks["d"].astype(np.float32)[:, None] * numbers
+        elif kind == 8:
             blocks = np.frombuffer(data, [("d", "<f2"), ("q", "i1", 32)], count // 32)
             values = blocks["d"].astype(np.float32)[:, None] * blocks["q"]
         else:
@@ -133,7 +138,7 @@ class Files(unittest.TestCase):
 
     def test_a_gguf_file_has_the_weights(self):
         config, weights = models.llama(**LLAMA)
-        for kind, tolerance in (("f16", 5e-4), ("q8_0", 1e-2)):
+        for kind, tolerance in (("f16", 5e-4), ("q8_0", 1e-2), ("q4_0", 0.12)):
             path = self.folder / "model.gguf"
             gguf_file.write_llama(path, config, weights, kind)
             version, metadata, tensors = read_gguf(path.read_bytes())
@@ -150,6 +155,18 @@ class Files(unittest.TestCase):
 
     def test_q8_0_of_zeros_is_zeros(self):
         self.assertEqual(gguf_file.q8_0(np.zeros((1, 32), np.float32)), bytes(34))
+
+    def test_q4_0_of_zeros_is_zeros(self):
+        self.assertEqual(gguf_file.q4_0(np.zeros((1, 32), np.float32)), bytes([0, 0x80] + [0x88] * 16))
+
+    def test_nibbles_are_near_the_weights(self):
+        matrix = np.random.default_rng(0).standard_normal((3, 64), np.float32)
+        numbers, scales = onnx_encoder.nibbles(matrix)
+        self.assertEqual((numbers.shape, scales.shape), ((3, 2, 16), (6,)))
+        back = np.stack([numbers & 15, numbers >> 4], -1).reshape(6, 32).astype(np.float32) - 8
+        self.assert_near((back * scales[:, None]).reshape(3, 64), matrix, 0.12)
+        with self.assertRaisesRegex(ValueError, "use heads"):
+            onnx_encoder.Encoder({}, {}, "int4", "attention")
 
     def test_an_onnx_file_has_weights_and_every_value_before_it_is_used(self):
         config, weights = models.bert(**BERT, window=4)
@@ -279,6 +296,70 @@ class Tables(unittest.TestCase):
 
     def test_the_sample_is_what_json_can_hold(self):
         self.assertEqual(table.details(json.loads(json.dumps(MEASURED))), table.details(MEASURED))
+
+
+COUNTED = {
+    "versions": {"onnx": "ONNX Runtime 1"},
+    "fovea": [{"processor": "a76", "compiler": "gcc", "group": "encoder", "weights": "int8", "text": "16",
+               "fovea": "abc", "with": "gcc 12", "instructions": 2_000_000}],
+    "peers": [{"processor": "a76", "group": "encoder", "weights": "int8", "text": text, "peer": "P",
+               "ways": {"slow": 4_000_000, "fast": 3_000_000}} for text in ("16", "128")]}
+COUNTER = """
+import mmap, struct, sys
+file = open(sys.argv[-1].rpartition("=")[2], "r+b")
+counter = mmap.mmap(file.fileno(), 8)
+print("1 Name", flush=True)
+for line in sys.stdin:
+    word, count = line.split()
+    total = struct.unpack("<Q", counter)[0] + 50 + int(count) * {"repeat": 1000, "append": 7}[word]
+    counter[:] = struct.pack("<Q", total)
+    print("ok", flush=True)
+"""
+
+
+class Instructions(unittest.TestCase):
+    def test_words_choose_cells(self):
+        self.assertEqual(instructions.chosen(["a53", "clang", "int4", "token"]),
+                         [{"processor": "a53", "compiler": "clang", "group": "decoder", "weights": "int4",
+                           "text": "token"}])
+        every = instructions.chosen([])
+        self.assertEqual(len(every), (3 * 2 + 1) * 15)
+        self.assertEqual(instructions.chosen(["avx2", "clang"]), [])
+        with self.assertRaisesRegex(SystemExit, "there is no a67; there are a76, "):
+            instructions.chosen(["a67"])
+
+    def test_a_run_is_the_difference_of_one_and_none(self):
+        program = instructions.Emulated({"qemu": [sys.executable, "-c", COUNTER]}, [], "plugin.so", [])
+        self.addCleanup(program.process.kill)
+        self.assertEqual((program.instructions("128"), program.instructions("token")), (1000, 7))
+        turns.end([program])
+
+    def test_programs_that_ended_early_can_be_ended(self):
+        ends = COUNTER.replace('print("ok"', 'sys.exit(3), print("ok"')
+        program = instructions.Emulated({"qemu": [sys.executable, "-c", ends]}, [], "p.so", [])
+        with self.assertRaisesRegex(RuntimeError, "status 3"):
+            program.took("repeat 1")
+        turns.end([program])
+
+    def test_a_row_has_the_peers_best_way_over_ours(self):
+        lines = instructions.counted(COUNTED).splitlines()
+        self.assertIn("| Cortex-A76 | encoder 6 x 384, int8 | 16 tokens | P, fast | 3 | 1.50 |  | abc |", lines)
+        self.assertFalse([line for line in lines if "128 tokens" in line])  # not measured for fovea
+
+    def test_a_new_count_replaces_its_cell(self):
+        with tempfile.TemporaryDirectory() as folder:
+            counts = instructions.Counts.__new__(instructions.Counts)
+            counts.file, counts.versions = pathlib.Path(folder) / "counted.json", {"llama": "L"}
+            counts.file.write_text(json.dumps(COUNTED))
+            counts.keep("fovea", {**COUNTED["fovea"][0], "instructions": 3_000_000}, instructions.FIELDS)
+            known = instructions.read(counts.file)
+        self.assertEqual([one["instructions"] for one in known["fovea"]], [3_000_000])
+        self.assertEqual((known["peers"], known["versions"]), (COUNTED["peers"], {"onnx": "ONNX Runtime 1",
+                                                                                   "llama": "L"}))
+
+    def test_the_readme_has_the_place(self):
+        text = (table.ROOT / "tests" / "bench" / "README.md").read_text()
+        self.assertEqual((text.count(instructions.BEGIN), text.count(instructions.END)), (1, 1))
 
 
 class Machine(unittest.TestCase):

@@ -38,8 +38,8 @@ BEFORE, NEW = 128, 32  # tokens of a text before the timed ones
 CHECKED = 24  # tokens of the text that the reference reads as well
 # |a - b| / |b| over all numbers of a result: by how much a program may differ from the reference, which has the weights
 # in f32. Two programs may differ by twice as much.
-TOLERANCES = {"f32": 1e-4, "f16": 1e-2, "int8": 0.1}
-GGUF_TYPES = {"f16": "f16", "int8": "q8_0"}
+TOLERANCES = {"f32": 1e-4, "f16": 1e-2, "int8": 0.1, "int4": 0.5}
+GGUF_TYPES = {"f16": "f16", "int8": "q8_0", "int4": "q4_0"}
 
 
 def difference(a, b):
@@ -83,8 +83,11 @@ class Bench:
     def result(self, program, ids):
         program.tell("ids " + " ".join(map(str, ids)))
         program.milliseconds()
-        program.tell(f"write {self.folder / 'result'}")
-        return np.fromfile(self.folder / "result", np.float32)
+        file = self.folder / f"result.{program.process.pid}"
+        program.tell(f"write {file}")
+        numbers = np.fromfile(file, np.float32)
+        file.unlink()
+        return numbers
 
     def check(self, what, kind, programs, ids, expected=None):
         """All agree with the reference or, where there is none, with fovea. Each has the text afterwards."""
@@ -98,7 +101,7 @@ class Bench:
                   flush=True)
             if not distance <= tolerance:
                 raise turns.Disagreement(f"{what}: {program.name} {program.variant} differs by {distance:.2g}, "
-                                         f"more than {tolerance:.2g}: nothing is timed")
+                                         f"more than {tolerance:.2g}: nothing is measured")
         return dict(zip((program.variant or "fovea" for program in programs), apart))
 
     # ---- what is kept ----

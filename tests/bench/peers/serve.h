@@ -72,6 +72,14 @@ void ServeWith(const Make& make) {
         peer.Run({static_cast<int32_t>(std::max_element(last, last + rows.width) - last)});
       }
       std::cout << watch.Passed() / count << " " << watch.Used() / count << std::endl;
+    } else if (word == "repeat" || word == "append") {
+      int count = 0;
+      words >> count;
+      for (int i = 0; i < count; ++i) {
+        if (word == "repeat") peer.Reset();
+        peer.Run(word == "repeat" ? text : std::vector<int32_t>{text.front()});
+      }
+      std::cout << "ok" << std::endl;
     } else if (word == "write") {
       words >> word;
       const Rows rows = peer.Result();

@@ -102,13 +102,13 @@ def joined(old, new):
     return whole
 
 
-def put(path, text):
+def put(path, text, marks=(BEGIN, END)):
     """Between the two marks of a file."""
-    before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = path.read_text(encoding="utf-8").partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
         sys.exit(f"{path}: has no place for the table")
-    path.write_text(f"{before}{BEGIN}\n{text}{END}{after}", encoding="utf-8")
+    path.write_text(f"{before}{begin}\n{text}{end}{after}", encoding="utf-8")
 
 
 def main():

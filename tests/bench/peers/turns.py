@@ -4,6 +4,8 @@ A program begins with a line `MILLISECONDS NAME`: how long loading took and what
   ids 5 2 ..   the text                                               -> ok
   run          the whole text; milliseconds, and of processors        -> 12.5 12.4
   tokens N     N more tokens of a decoder; the same for one           -> 3.1 3.1
+  repeat N     the whole text, N times (only C++ programs)            -> ok
+  append N     the text's first token after it, N times (the same)    -> ok
   write FILE   the result's last rows, f32                            -> ok
   memory       the most bytes that it had, less those before loading  -> 1000000
 """

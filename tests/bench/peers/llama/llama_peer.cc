@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
     if (argc != 6) throw std::runtime_error("usage: llama_peer GGUF THREADS ROWS TEXT FLASH");
     const auto number = [&](int i) { return static_cast<uint32_t>(std::stoul(argv[i])); };
     llama_log_set([](ggml_log_level, const char*, void*) {}, nullptr);
+    ggml_backend_load_all();  // libraries for processors beside this program, where they are not linked into it
     llama_backend_init();
     return Peer(argv[1], static_cast<int>(number(2)), number(3), number(4), number(5) != 0);
   });
