@@ -190,13 +190,17 @@ typedef enum fovea_score {
   /* scale * sum_i a_i tanh(q_i + k_i) (Bahdanau et al., arXiv 1409.0473; the caller computes its W q and U k) */
   FOVEA_SCORE_ADDITIVE = 2
 } fovea_score; /* How a query and a key are scored. */
-/* Type of the products, if the CPU has an instruction for it (x86 with AVX-512: int8 with VNNI, bf16 with BF16; 64-bit
- * Arm: int8 with dot products, bf16 with BF16); else f32. Queries are rounded to the type, and keys that are not stored
- * in it. Sums, softmax and outputs are f32. */
+/* Type of the products, if the CPU has an instruction for it (x86 with AVX-512: int8 and int16 with VNNI, bf16 with
+ * BF16; 64-bit Arm: int8 with dot products, bf16 with BF16); else f32. Queries are rounded to the type, and keys that
+ * are not stored in it. Sums, softmax and outputs are f32. */
 typedef enum fovea_products {
   FOVEA_PRODUCTS_F32 = 0,
   FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, weights with values: an operand is off by up to 2^-9 of itself. */
-  FOVEA_PRODUCTS_I8 = 2    /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k to 65536. */
+  FOVEA_PRODUCTS_I8 = 2,   /* Queries with keys: a row is off by up to 1/254 of its largest element. d_k to 65536. */
+  /* Queries with keys: a row is off by up to sqrt(d_k) * 2^-16.5 of its largest element (2^-14 at d_k = 32). Weights
+   * with values: 2^-12 of the largest weight of a block of keys, and 2^-12 of the largest element of a value. f32 with
+   * few keys (unless causal), for weightings other than a softmax, gaussian or not, and with top_k. d_k to 65536. */
+  FOVEA_PRODUCTS_I16 = 3
 } fovea_products;
 
 /* A bias or a mask for each pair of a query and a key. It is the only input here that grows with queries times keys,

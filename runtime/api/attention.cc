@@ -21,6 +21,7 @@ namespace {
 
 static_assert(FOVEA_SCORE_ADDITIVE == static_cast<int>(Score::kAdditive) &&
                   FOVEA_PRODUCTS_I8 == static_cast<int>(Products::kI8) &&
+                  FOVEA_PRODUCTS_I16 == static_cast<int>(Products::kI16) &&
                   FOVEA_WEIGHTING_SIGMOID == static_cast<int>(Activation::kSigmoid) &&
                   FOVEA_WEIGHTING_SILU == static_cast<int>(Activation::kSilu) &&
                   FOVEA_TYPE_I8 == static_cast<int>(DType::kI8) && FOVEA_TYPE_F16 == static_cast<int>(DType::kF16) &&

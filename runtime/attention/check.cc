@@ -123,7 +123,8 @@ class SpecCheck {
       return Fail("sinks require a softmax, and cannot be combined with top_k or clusters", 0, 0);
     }
     if (score.cap < 0.0f) return Fail("cap must not be negative", 0, 0);
-    if (score.products == Products::kI8) FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8"));
+    if (score.products == Products::kI8 || score.products == Products::kI16)
+      FOVEA_TRY(AtMost(spec_.d_k, kMostI8Depth, "vectors are too wide for int8 or int16"));
     FOVEA_TRY(
         AtMost(std::max(score.max_distance, spec_.summaries.max_distance), kMostDistance, "max_distance is too large"));
     const PositionsPart& positions = spec_.positions;

@@ -13,6 +13,9 @@
 namespace fovea {
 namespace {
 
+// Products in int16 over fewer keys stay f32: rounding the rows would take longer than it saves.
+constexpr uint32_t kI16Keys = 64;
+
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
@@ -51,7 +54,6 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.scale = score.scale;
   tile_.cap = score.cap;
   tile_.fade = FadeOf(spec_);
-  if (attention_.has[static_cast<uint32_t>(score.products)]) tile_.products = score.products;
   if (spec_.weighting.kind != Activation::kNone) {
     tile_.weigh = kernels.activation.apply[static_cast<uint32_t>(spec_.weighting.kind)];
   }
@@ -59,24 +61,69 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.repeats = spec_.pattern.layout != nullptr || spec_.pattern.rounds > 0;
   tile_.keeps_scores = call.weights != nullptr && call.weights->scores;
   tile_.packed_keys = Scratch<float>(ScratchPart::kPackedKeys);
-  tile_.packed_values = Scratch<float>(ScratchPart::kPackedValues);
   tile_.widened = Scratch<float>(ScratchPart::kWidened);
   tile_.scores = Scratch<float>(ScratchPart::kScores);
-  tile_.query_words = Scratch<float>(ScratchPart::kQueryWords);
-  tile_.key_words = Scratch<float>(ScratchPart::kKeyWords);
   tile_.key_factors = Scratch<float>(ScratchPart::kKeyFactors);
-  if (kRowsI8 && call.key_type == DType::kI8 && tile_.products != Products::kBf16)
-    tile_.value_factors = Scratch<float>(ScratchPart::kValueFactors);
   tile_.sums = Scratch<float>(ScratchPart::kSums);
   tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
+  const auto asked = static_cast<uint32_t>(score.products);
+  UseProducts(kBuildsI16 || !attention_.has[asked] ? Products::kF32 : score.products);
   terms_.ForEach([&](auto& term) {
     term.Start(&tile_);
     has_terms_ |= term.kIsScore;
   });
 }
 
+// The type of products over a segment of `keys` keys. It depends on nothing else of a call, so a query has the same
+// bits in any tile, and with causal attention not even on that: a sequence grows.
+Products AttentionEngine::ProductsFor(uint32_t keys) const {
+  const Pattern& pattern = spec_.pattern;
+  Products products = spec_.score.products;
+  if (products == Products::kF32 && spec_.score.may_round && call_.key_type == DType::kF32) products = Products::kI16;
+  if (!attention_.has[static_cast<uint32_t>(products)]) return Products::kF32;
+  if (products != Products::kI16) return products;
+  if (spec_.weighting.kind != Activation::kNone || spec_.weighting.gaussian || pattern.top_k > 0) return Products::kF32;
+  const uint64_t window = uint64_t{pattern.left} + pattern.right + 1;
+  return pattern.causal || std::min<uint64_t>(keys, window) >= kI16Keys ? products : Products::kF32;
+}
+
+void AttentionEngine::UseProducts(Products products) {
+  capacity_ = layout_.capacity;
+  tile_.products = products;
+  tile_.packed_values = Scratch<float>(ScratchPart::kPackedValues);
+  tile_.query_words = Scratch<float>(ScratchPart::kQueryWords);
+  tile_.key_words = Scratch<float>(ScratchPart::kKeyWords);
+  tile_.value_factors = nullptr;
+  if (kBuildsI16 && products == Products::kI16) {
+    if (spec_.score.products == Products::kI16) {
+      tile_.value_factors = Scratch<float>(ScratchPart::kLevels);
+    } else if (!UseSpareRoom()) {
+      UseProducts(Products::kF32);
+    }
+  } else if (kRowsI8 && call_.key_type == DType::kI8 && products != Products::kBf16) {
+    tile_.value_factors = Scratch<float>(ScratchPart::kValueFactors);
+  }
+}
+
+// Places what products in int16 need in scratch that was laid out for f32: packed keys and values take half the room,
+// and words of queries the rest, for which chunks may become shorter. Keys are f32, so `widened` is not used.
+bool AttentionEngine::UseSpareRoom() {
+  constexpr size_t kLeastRows = 48;  // fewer would pack keys too often
+  const size_t block = tile_.block, longest = std::max(spec_.d_k, spec_.d_v), words = MostWords(spec_.d_k);
+  if (2 * block > kAttentionLanes * longest || kAttentionLanes * size_t{spec_.d_k} > kAttentionScoreFloats)
+    return false;
+  tile_.packed_values += block / 2 * RoundUp(spec_.d_v, kAttentionLanes);
+  tile_.query_words = tile_.packed_keys + block * DivideUp(spec_.d_k, 2);
+  const size_t rows = static_cast<size_t>(tile_.packed_values - tile_.query_words) / words;
+  capacity_ = static_cast<uint32_t>(std::min<size_t>(capacity_, rows));
+  tile_.key_words = tile_.scores;
+  tile_.value_factors = tile_.widened;
+  return rows >= kLeastRows;
+}
+
 void AttentionEngine::Run(const Piece& piece) {
+  if (kBuildsI16) UseProducts(ProductsFor(piece.keys));
   const uint32_t step = SplitsHeads(spec_) || terms_.key_bias.DiffersByHead() ? 1 : group_;
   const uint32_t end = call_.head_end == 0 ? spec_.heads : call_.head_end;
   for (uint32_t head = call_.head_begin; head < end; head += step) RunHeads(piece, head, step);
@@ -156,7 +203,7 @@ void AttentionEngine::RunHeads(const Piece& piece, uint32_t first_head, uint32_t
 void AttentionEngine::RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads) {
   const uint64_t rows = uint64_t{queries.count} * heads;
   for (uint64_t first = 0; first < rows;) {
-    const auto most = static_cast<uint32_t>(std::min<uint64_t>(layout_.capacity, rows - first));
+    const auto most = static_cast<uint32_t>(std::min<uint64_t>(capacity_, rows - first));
     const auto first_query = static_cast<uint32_t>(first / heads);
     uint32_t count;
     do {

@@ -20,6 +20,9 @@ class AttentionEngine {
   void Run(const Piece& piece);
 
  private:
+  Products ProductsFor(uint32_t keys) const;
+  void UseProducts(Products products);
+  bool UseSpareRoom();
   void RunHeads(const Piece& piece, uint32_t first_head, uint32_t heads);
   void RunQueries(const Piece& piece, const QueryTile& queries, uint32_t first_head, uint32_t heads);
   bool MustRepeat();
@@ -56,6 +59,7 @@ class AttentionEngine {
   AttentionTile tile_{};
   KeySource source_{};      // for the current head and segment
   uint32_t head_ = 0;       // the current first query head
+  uint32_t capacity_;       // most rows of a chunk
   bool has_terms_ = false;  // whether a term of the call applies to every block
 };
 

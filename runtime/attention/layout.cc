@@ -50,7 +50,9 @@ class LayOut {
     if (kRowsI8) Floats(ScratchPart::kValueFactors, block);
     if (kAttendsProducts && spec_.score.products != Products::kF32) {
       Floats(ScratchPart::kQueryWords, CheckedSize(layout_.capacity) * CheckedSize(MostWords(spec_.d_k)));
-      Floats(ScratchPart::kKeyWords, uint64_t{kAttentionLanes} * MostWords(spec_.d_k));
+      const bool transposed = spec_.score.products == Products::kI16;
+      Floats(ScratchPart::kKeyWords, uint64_t{kAttentionLanes} * (transposed ? spec_.d_k : MostWords(spec_.d_k)));
+      if (transposed) Floats(ScratchPart::kLevels, 2 * uint64_t{block});
     }
     Rows(layout_.capacity, padded_v, ScratchPart::kSums, ScratchPart::kSumOfValues, ScratchPart::kRows);
     const uint64_t buckets = spec_.score.relative.bucket_count;

@@ -18,6 +18,7 @@ enum class ScratchPart : uint32_t {
   kQueryWords,
   kKeyWords,
   kKeyFactors,
+  kLevels,  // [2, block] of values, products in int16
   kValueFactors,
   kSums,
   kSumOfValues,

@@ -94,7 +94,7 @@ constexpr Rule kRules[] = {
     {Gaussian, Then::kNeeds, EqualSides, "gaussian requires a window with equal sides of at least 1"},
     {Additive, Then::kNeeds, AdditiveVectors, "additive scores require their vectors, other scores must have none"},
     {AdditiveVectors, Then::kNeeds, Additive, "additive scores require their vectors, other scores must have none"},
-    {ShortProducts, Then::kNeeds, Dot, "products in bf16 or int8 require dot-product scores"},
+    {ShortProducts, Then::kNeeds, Dot, "products other than f32 require dot-product scores"},
     {QueryStride, Then::kNot, Coordinates, "query_stride cannot be combined with coordinates"},
     {QueryStride, Then::kNot, Offset, "query_stride requires queries that begin at position 0"},
     {Axes, Then::kNeeds, Coordinates, "several axes require coordinates"},

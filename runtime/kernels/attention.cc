@@ -95,6 +95,7 @@ void Finish(const AttentionTile& tile, uint32_t keys) {
     if (tile.weigh == nullptr) {
       const float sum = hn::ReduceSum(d, hn::Load(d, tile.sums + r * kAttentionLanes));
       inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
+      if (InI16(tile) && !(sum == sum)) inverse = sum;  // sums of integers are never NaN
     }
     const V factor = hn::Set(d, inverse);
     const float* from = tile.sum_of_values + r * width;
@@ -159,6 +160,7 @@ bool Spoilt(const AttentionTile& tile) {
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes), used = RoundUpTo(tile.d_v, kLanes);
   auto spoilt = hn::MaskFalse(d);
   for (size_t r = 0; r < tile.row_count; ++r) {
+    if (InI16(tile)) spoilt = hn::Or(spoilt, hn::IsNaN(hn::Load(d, tile.sums + r * kAttentionLanes)));
     for (size_t j = 0; j < used; j += kLanes) {
       spoilt = hn::Or(spoilt, hn::IsNaN(hn::Load(d, tile.sum_of_values + r * width + j)));
     }
@@ -199,7 +201,7 @@ constexpr
 #endif
     AttentionKernels
     MakeAttentionKernels() {
-  return {{true, kHasBf16, HasI8()},
+  return {{true, kHasBf16, HasI8(), kHasI16},
           static_cast<uint32_t>(kInPlaceRows),
           Narrow,
           Pack,

@@ -32,7 +32,14 @@ inline size_t PagedRow(const uint32_t* pages, uint32_t page_mask, size_t positio
   return size_t{pages[(position / kPageRows) & page_mask]} * kPageRows + position % kPageRows;
 }
 
-inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 products, so that an int32 holds the sum
+inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 and int16 products, so that an int32 holds the sum
+
+// Whether this build may have products in int16 (attention_i16-inl.h).
+#if (defined(__x86_64__) || defined(_M_X64)) && !defined(HWY_COMPILE_ONLY_SCALAR) && !defined(HWY_COMPILE_ONLY_EMU128)
+inline constexpr bool kBuildsI16 = kAttendsProducts;
+#else
+inline constexpr bool kBuildsI16 = false;
+#endif
 
 // Keys and values of one head of one segment: position p is at k + Row(p) * k_stride (bytes).
 struct KeySource {
@@ -102,11 +109,13 @@ struct AttentionTile {
   float* packed_values;  // [block, d_v']
   float* widened;        // [kAttentionLanes, max(d_k, d_v)]
   float* key_factors;    // [block] factors of products with keys, for Score::kDot
-  float* value_factors;  // [block] factors of weights if values are kI8 and products not kBf16; else null
+  // [block] factors of weights if values are kI8 and products kF32 or kI8; with kI16 [2 * block] levels of values and
+  // their factors; else null.
+  float* value_factors;
   // For products other than kF32; w is MostWords(d_k).
   const CastKernels* cast;
   float* query_words;    // [row_count, w]
-  float* key_words;      // [kAttentionLanes, w]
+  float* key_words;      // [kAttentionLanes, w]; with kI16 [kAttentionLanes, d_k]
   float* scores;         // [kAttentionScoreFloats]
   float* sums;           // [row_count, kAttentionLanes], starts at 0
   float* sum_of_values;  // [row_count, d_v'], starts at 0

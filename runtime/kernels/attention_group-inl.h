@@ -81,6 +81,86 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   }
 }
 
+#if FOVEA_ATTENTION_I16
+// 2^x within 3e-6 of itself; 0 for -infinity. NaN stays NaN.
+HWY_INLINE V WeightI16(V x) {
+  const D d;
+  const V r{_mm512_reduce_ps(x.raw, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};  // x - floor(x)
+  V p = hn::MulAdd(r, hn::Set(d, 1.342669e-02f), hn::Set(d, 5.224247e-02f));
+  p = hn::MulAdd(r, p, hn::Set(d, 2.4128021e-01f));
+  p = hn::MulAdd(r, p, hn::Set(d, 6.9304484e-01f));
+  p = hn::MulAdd(r, p, hn::Set(d, 1.0f));
+  return V{_mm512_scalef_ps(p.raw, x.raw)};  // p * 2^floor(x)
+}
+
+// For AttentionTile::careful: the factors of levels, 0 where the weight is, so that NaN there does not matter.
+inline HWY_NOINLINE const float* FactorsOfSeen(const float* scores, float base, const float* factors, size_t from,
+                                               size_t to, float* seen) {
+  const D d;
+  for (size_t i = from; i < to; i += kLanes) {
+    const V weight = WeightI16(hn::Sub(hn::Load(d, scores + i), hn::Set(d, base)));
+    hn::Store(hn::IfThenElseZero(hn::Ne(weight, hn::Zero(d)), hn::Load(d, factors + i)), d, seen + i);
+  }
+  return seen;
+}
+
+// Replaces the scores of kM rows by words of weights: keys i and i + 1 are at i / 2. A sum of weights times values is
+// multiplied by gains[r] and added to shrink[r] times the former sums. A row's maximum is that of score + level.
+template <size_t kM>
+HWY_INLINE void SoftmaxI16(const AttentionTile& tile, AttentionRow* rows, float* sums, float* scores, size_t from,
+                           size_t to, float* HWY_RESTRICT shrink, float* HWY_RESTRICT gains) {
+  const D d;
+  const hn::RebindToSigned<D> di;
+  const hn::Repartition<int16_t, D> d16;
+  constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
+  HWY_ALIGN float factors[2 * kPadded] = {};
+  HWY_ALIGN float seen[kAttentionMaxBlock];
+  float bases[kM];
+  const float *levels = Levels(tile), bits = WeightBits(tile.block);
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride;
+    V most = hn::Set(d, kHidden);
+    const auto raise = [&](size_t i) HWY_ATTR __attribute__((always_inline)) {
+      const V score = hn::Add(hn::Load(d, row_scores + i), hn::Load(d, levels + i));
+      hn::Store(score, d, row_scores + i);
+      most = hn::Max(score, most);
+    };
+    size_t i = from;
+    for (; i + kLanes < to; i += 2 * kLanes) raise(i), raise(i + kLanes);
+    if (i < to) raise(i);
+    const float block_max = LargestLane(d, most), max = HWY_MAX(rows[r].max, block_max), base = BaseOf(max);
+    bases[r] = (block_max == kHidden ? base : block_max) - bits;
+    factors[r] = rows[r].max - base;
+    factors[kPadded + r] = bases[r] - base;
+    rows[r].max = max;
+  }
+  for (size_t i = 0; i < 2 * kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
+  for (size_t r = 0; r < kM; ++r) {
+    float* row_scores = scores + r * kScoreStride;
+    const float* level_factors = LevelFactors(tile);
+    if (tile.careful) level_factors = FactorsOfSeen(row_scores, bases[r], level_factors, from, to, seen);
+    const V base = hn::Set(d, bases[r]);
+    V sum = hn::Zero(d);
+    const auto weigh = [&](size_t i) HWY_ATTR __attribute__((always_inline)) {
+      const V weight = WeightI16(hn::Sub(hn::Load(d, row_scores + i), base));
+      sum = hn::MulAdd(weight, hn::Load(d, level_factors + i), sum);
+      return Integer(weight);
+    };
+    size_t i = from;
+    for (; i + kLanes < to; i += 2 * kLanes) {
+      const auto low = weigh(i), high = weigh(i + kLanes);
+      hn::StoreU(hn::BitCast(d, hn::OrderedDemote2To(d16, low, high)), d, row_scores + i / 2);
+    }
+    if (i < to) hn::StoreU(hn::BitCast(d, hn::OrderedDemote2To(d16, weigh(i), hn::Zero(di))), d, row_scores + i / 2);
+    float* row_sums = sums + r * kAttentionLanes;
+    const V former = hn::Mul(hn::Load(d, row_sums), hn::Set(d, factors[r]));
+    hn::Store(hn::MulAdd(sum, hn::Set(d, factors[kPadded + r]), former), d, row_sums);
+    shrink[r] = factors[r];
+    gains[r] = factors[kPadded + r];
+  }
+}
+#endif
+
 // The score whose weight is the sum of the weights of a and b: log2(2^a + 2^b).
 HWY_INLINE float Joined(float a, float b) {
   const float most = HWY_MAX(a, b);
@@ -109,10 +189,11 @@ HWY_INLINE void StoreForTap(const AttentionTile& tile, AttentionRow* row, const 
   }
 }
 
-// Turns scores [from, to) of kM rows into weights; shrink[r] is the factor of the former sums.
+// Turns scores [from, to) of kM rows into weights; shrink[r] is the factor of the former sums, gains[r] with products
+// in int16 that of the sums over this block.
 template <size_t kM>
 HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
-                           float* HWY_RESTRICT shrink) {
+                           float* HWY_RESTRICT shrink, [[maybe_unused]] float* HWY_RESTRICT gains) {
   AttentionRow* rows = tile.rows + first_row;
   const auto store_for_taps = [&]() HWY_ATTR {
     for (size_t r = 0; kKeepsWeights && r < kM; ++r) {
@@ -125,6 +206,12 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
   };
   if (!kAttendsActivation || tile.weigh == nullptr) {
     store_for_taps();
+#if FOVEA_ATTENTION_I16
+    if (InI16(tile)) {
+      SoftmaxI16<kM>(tile, rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink, gains);
+      return;
+    }
+#endif
     Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
     fade();
     return;
@@ -195,14 +282,31 @@ HWY_INLINE void AttendRows(const AttentionTile& tile, size_t first_row) {
   uint32_t begin, end;
   float* scores = ScoreGroup<kM>(tile, tile.rows + first_row, &begin, &end);
   if (scores == nullptr) return;
-  float shrink[kM];
+  float shrink[kM], gains[kM];
   const size_t from = begin / kLanes * kLanes, to = RoundUpTo(end, kLanes);
-  WeighGroup<kM>(tile, first_row, scores, from, to, shrink);
-  if (kRowsI8 && tile.value_factors != nullptr) ScaleWeights<kM>(tile, scores, from, end);
+  WeighGroup<kM>(tile, first_row, scores, from, to, shrink, gains);
+  if (kRowsI8 && !InI16(tile) && tile.value_factors != nullptr) ScaleWeights<kM>(tile, scores, from, end);
 
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   const size_t vectors = RoundUpTo(tile.d_v, kLanes) / kLanes;
   float* out = tile.sum_of_values + first_row * width;
+#if FOVEA_ATTENTION_I16
+  if (InI16(tile)) {
+    for (size_t key = begin; key < end;) {
+      const size_t part_end = HWY_MIN(key / kI16Part * kI16Part + kI16Part, end);
+      const size_t first = key / 2, last = (part_end + 1) / 2;
+      for (size_t n = 0; n < vectors; n += kColumns) {
+        Columns<kM, Into::kValues, I16Step>(
+            [=](size_t r, size_t i) HWY_ATTR { return scores + first + r * kScoreStride + i; }, NoFactors(),
+            tile.packed_values + first * width + n * kLanes, width, last - first, out + n * kLanes, width,
+            HWY_MIN(vectors - n, kColumns), shrink, gains);
+      }
+      for (float& factor : shrink) factor = 1.0f;
+      key = part_end;
+    }
+    return;
+  }
+#endif
   const auto multiply_in_place = [&](auto element) HWY_ATTR {
     MultiplyValuesInPlace<decltype(element), kM>(tile, scores, begin, end, shrink, out);
   };

@@ -124,12 +124,12 @@ struct KeyVector {
   }
 };
 
-// Writes all elements of kLanes keys, transposed; `finish` transforms each vector.
-template <typename T, class Finish>
+// Writes all elements of kLanes keys, transposed, a vector every kStride floats; `finish` transforms each vector.
+template <typename T, size_t kStride = kPanel, class Finish>
 HWY_INLINE void PackRows(const uint8_t* const* rows, size_t width, const Finish finish, float* to) {
   const D d;
   size_t j = 0;
-  const auto store = [&](size_t e, V x) HWY_ATTR { hn::Store(finish(x), d, to + (j + e) * kPanel); };
+  const auto store = [&](size_t e, V x) HWY_ATTR { hn::Store(finish(x), d, to + (j + e) * kStride); };
   for (; j + kLoaded<T> <= width; j += kLoaded<T>) TransposeElements<false, T>(d, rows, j, kLoaded<T>, store);
   if (j < width) TransposeElements<true, T>(d, rows, j, width - j, store);
 }

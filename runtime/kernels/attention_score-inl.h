@@ -51,6 +51,9 @@ enum class Into {
   kSet,     // c = sum
   kShrunk,  // c = c * shrink[r] + sum, started from c
   kFinish,  // c = (c + sum) * finish[...]
+  // The sums are integers:
+  kScores,  // c = sum * finish[...] * shrink[r]
+  kValues,  // c = c * shrink[r] + sum * finish[r]
 };
 
 // Each element's sum runs in order of i, so it has the same bits for every shape.
@@ -100,15 +103,24 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
       HWY_UNROLL(4)
       for (size_t n = 0; n < kN; ++n) {
         float* to = c + r * c_stride + n * kLanes;
-        hn::Store(become(sums[r][n], to, n * kLanes), d, to);
+        hn::Store(become(sums[r][n], to, n * kLanes, r), d, to);
       }
     }
   };
-  if (kInto != Into::kFinish) {
-    store([](V sum, const float*, size_t) HWY_ATTR { return sum; });
-  } else {
-    store([=](V sum, const float* to, size_t column)
+  const auto number = [](V sum) HWY_ATTR { return hn::ConvertTo(D(), hn::BitCast(hn::RebindToSigned<D>(), sum)); };
+  if constexpr (kInto == Into::kFinish) {
+    store([=](V sum, const float* to, size_t column, size_t)
               HWY_ATTR { return hn::Mul(hn::Add(hn::Load(D(), to), sum), hn::Load(D(), finish + column)); });
+  } else if constexpr (kInto == Into::kScores) {
+    store([=](V sum, const float*, size_t column, size_t r) HWY_ATTR {
+      return hn::Mul(hn::Mul(number(sum), hn::Load(D(), finish + column)), hn::Set(D(), shrink[r]));
+    });
+  } else if constexpr (kInto == Into::kValues) {
+    store([=](V sum, const float* to, size_t, size_t r) HWY_ATTR {
+      return hn::MulAdd(number(sum), hn::Set(D(), finish[r]), hn::Mul(hn::Load(D(), to), hn::Set(D(), shrink[r])));
+    });
+  } else {
+    store([](V sum, const float*, size_t, size_t) HWY_ATTR { return sum; });
   }
 }
 
@@ -123,7 +135,7 @@ HWY_INLINE void Columns(const Rows a, const Factors factors, const float* b, siz
   if (vectors >= 2) {
     Product<kM, 2, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
     b += 2 * kLanes, c += 2 * kLanes, vectors -= 2;
-    if (kInto == Into::kFinish) finish += 2 * kLanes;
+    if (kInto == Into::kFinish || kInto == Into::kScores) finish += 2 * kLanes;
   }
   if (vectors == 1) Product<kM, 1, kInto, Step>(a, factors, b, b_stride, depth, c, c_stride, shrink, finish);
 }
@@ -176,6 +188,10 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
   const float *a[kM], *v[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
   const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; };
+#if FOVEA_ATTENTION_I16
+  float query_factors[kM];
+  for (size_t r = 0; r < kM; ++r) query_factors[r] = rows[r].factor;
+#endif
   for (size_t key = from; key < to;) {
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
     const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
@@ -183,6 +199,14 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
       Columns<kM, Into::kSet, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride,
                                               vectors, nullptr);
     };
+#if FOVEA_ATTENTION_I16
+    if (InI16(tile)) {
+      Columns<kM, Into::kScores, I16Step>(element, NoFactors(), keys, kPanel, depth, scores + key, kScoreStride,
+                                          vectors, query_factors, tile.key_factors + key);
+      key = panel_end;
+      continue;
+    }
+#endif
     if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
     } else if (kAttendsScoreDistance && tile.score == Score::kDistance) {
       multiply(DistanceStep(), NoFactors());
@@ -218,7 +242,7 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
                             HWY_ATTR { MultiplyKeysInPlace<decltype(element), kM>(tile, rows, from, *end, scores); };
   if (!WithElementInPlace<kM>(tile, multiply)) MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
   for (size_t r = 0; r < kM; ++r) {
-    if (InWords(tile)) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
+    if (InWords(tile) && !InI16(tile)) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
     FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
   }
   return scores;

@@ -11,6 +11,7 @@
 
 #include "hwy/cache_control.h"
 #include "runtime/base/arm_extensions.h"
+#include "runtime/kernels/attention_i16-inl.h"
 #include "runtime/kernels/attention_lanes-inl.h"
 
 // Whether int8 products by SDOT are compiled, and whether the processor is asked for the instruction at run time: not
@@ -140,6 +141,9 @@ HWY_INLINE int32_t OffsetOf(const float* query, size_t words) {
 }
 
 inline void Narrow(const AttentionTile& tile) {
+#if FOVEA_ATTENTION_I16
+  if (InI16(tile)) return NarrowI16(tile);
+#endif
   const size_t stride = MostWords(tile.d_k);
   for (size_t r = 0; r < tile.row_count; ++r) {
     AttentionRow& row = tile.rows[r];
@@ -261,9 +265,9 @@ HWY_INLINE void NarrowWeights(float*, size_t, size_t) {}
 // ---- A block, in the products of the tile
 
 // Rows of one head are not contiguous, so hardware prefetchers do not follow them: prefetches keys some vectors ahead,
-// and their values. Addresses past the block are of the next block or invalid, which a prefetch allows.
+// and values kValues keys ahead. Addresses past the block are of the next block or invalid, which a prefetch allows.
+template <size_t kAhead = 48, size_t kValues = 0>
 HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, size_t key, size_t end) {
-  constexpr size_t kAhead = 48;
   if (HWY_TARGET == HWY_SCALAR) return;  // costs more than a small processor's memory accesses
   const size_t element = ElementBytes(source.type), key_bytes = tile.d_k * element, value_bytes = tile.d_v * element;
   if (tile.index != nullptr && key + kAhead + kLanes > end) return;
@@ -272,7 +276,7 @@ HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, s
     for (size_t byte = 0; byte < key_bytes; byte += 64)
       hwy::Prefetch(source.k + source.Row(position) * source.k_stride + byte);
   }
-  for (size_t i = key; i < key + kLanes; ++i) {
+  for (size_t i = key + kValues; i < key + kValues + kLanes; ++i) {
     const size_t position = tile.Position(static_cast<uint32_t>(i));
     for (size_t byte = 0; byte < value_bytes; byte += 64)
       hwy::Prefetch(source.v + source.Row(position) * source.v_stride + byte);
@@ -280,6 +284,15 @@ HWY_INLINE void FetchAhead(const AttentionTile& tile, const KeySource& source, s
 }
 
 inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t begin, uint32_t end) {
+#if FOVEA_ATTENTION_I16
+  if (InI16(tile)) {
+    for (size_t key = begin / kLanes * kLanes; key < end; key += kLanes) {
+      FetchAhead<16, 16>(tile, source, key, end);
+      PackI16(tile, source, key, begin, end);
+    }
+    return;
+  }
+#endif
   const bool words = InWords(tile);
   const size_t depth = WordsOf(tile);
   // Whole vectors of keys: the first one may begin before `begin`, where there is a key as well.

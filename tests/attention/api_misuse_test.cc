@@ -401,15 +401,17 @@ TEST(AttentionMisuseProducts, WhatGoesWithThem) {
     fovea_error error = {};
     return fovea_attention_scratch_size(&options, &bytes, &error);
   };
-  for (const uint32_t products : {FOVEA_PRODUCTS_BF16, FOVEA_PRODUCTS_I8}) {
+  for (const uint32_t products : {FOVEA_PRODUCTS_BF16, FOVEA_PRODUCTS_I8, FOVEA_PRODUCTS_I16}) {
     EXPECT_EQ(scratch(products, FOVEA_SCORE_DOT, 8), FOVEA_OK);
     EXPECT_EQ(scratch(products, FOVEA_SCORE_DISTANCE, 8), FOVEA_E_OPTION);
     EXPECT_EQ(scratch(products, FOVEA_SCORE_ADDITIVE, 8), FOVEA_E_OPTION);
   }
-  EXPECT_EQ(scratch(3, FOVEA_SCORE_DOT, 8), FOVEA_E_OPTION);
+  EXPECT_EQ(scratch(4, FOVEA_SCORE_DOT, 8), FOVEA_E_OPTION);
   EXPECT_EQ(scratch(UINT32_MAX, FOVEA_SCORE_DOT, 8), FOVEA_E_OPTION);
   EXPECT_EQ(scratch(FOVEA_PRODUCTS_I8, FOVEA_SCORE_DOT, 65536), FOVEA_OK);
   EXPECT_EQ(scratch(FOVEA_PRODUCTS_I8, FOVEA_SCORE_DOT, 65537), FOVEA_E_OPTION);
+  EXPECT_EQ(scratch(FOVEA_PRODUCTS_I16, FOVEA_SCORE_DOT, 65536), FOVEA_OK);
+  EXPECT_EQ(scratch(FOVEA_PRODUCTS_I16, FOVEA_SCORE_DOT, 65537), FOVEA_E_OPTION);
   EXPECT_EQ(scratch(FOVEA_PRODUCTS_BF16, FOVEA_SCORE_DOT, 65537), FOVEA_OK);
 }
 

@@ -83,7 +83,7 @@ TEST(Finite, OtherRowsAreNotTouched) {
 }
 
 TEST(Finite, InOtherProductsAndWeightings) {
-  for (const Products products : {Products::kBf16, Products::kI8}) {
+  for (const Products products : {Products::kBf16, Products::kI8, Products::kI16}) {
     Case c;
     c.spec.pattern = WindowOf(7, 0);
     c.spec.score.products = products;

@@ -30,7 +30,7 @@ std::vector<float> RunFirst(AttentionCall call, const Kernels& kernels, uint32_t
 }
 
 TEST(Order, IsOneForFewRowsAndForTiles) {
-  for (const Products products : {Products::kF32, Products::kBf16, Products::kI8}) {
+  for (const Products products : {Products::kF32, Products::kBf16, Products::kI8, Products::kI16}) {
     for (const DType type : kTypes) {
       for (const uint32_t group : {1u, 3u, 8u}) {
         SCOPED_TRACE(testing::Message() << static_cast<int>(products) << " " << static_cast<int>(type) << " " << group);

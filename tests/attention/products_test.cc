@@ -1,4 +1,5 @@
 // Products in bf16 and int8 against a reference that rounds the same operands, where the CPU has them; f32 elsewhere.
+// Products in int16 against f32.
 #include "tests/attention/attention_problem.h"
 
 namespace fovea {
@@ -7,16 +8,21 @@ namespace {
 // Weights are rounded to bf16, by 2^-9 of each at most, before they meet values of up to 1 (int8: 2.04).
 constexpr double kBf16Out = 0x1p-9 + 1e-5;
 
+// Scores of magnitude 1 are off by up to 2^-11 in int16 with 13 bits an operand, so that a weight is off by 2^-11 of
+// itself; weights are rounded by 2^-12 of the largest, as are values.
+constexpr double kI16Weight = 0x1p-11, kI16Out = 0x1p-10;
+
 Case ProblemOf(Products products, uint32_t d_k, uint32_t d_v) {
   Case c;
   c.spec = SpecOf(2, 2, d_k, d_v, 0.3f);
   c.spec.score.products = products;
   c.queries = FewerCases() ? std::vector<uint32_t>{21, 0, 3, 1, 17} : std::vector<uint32_t>{70, 0, 3, 1, 65};
   if (products == Products::kBf16) c.out_tolerance = kBf16Out;
+  if (products == Products::kI16) c.tolerance = kI16Weight, c.out_tolerance = kI16Out;
   return c;
 }
 
-constexpr Products kShort[] = {Products::kBf16, Products::kI8};
+constexpr Products kShort[] = {Products::kBf16, Products::kI8, Products::kI16};
 constexpr DType kTypes[] = {DType::kF32, DType::kF16, DType::kBf16, DType::kI8};
 
 TEST(Products, EveryWidthAndDType) {
@@ -57,7 +63,7 @@ TEST(Products, WithOtherPartsOfScores) {
     Case c = ProblemOf(products, 16, 16);
     c.spec.score.cap = 2.0f;
     c.spec.score.max_distance = 5;
-    c.tolerance = 2e-5;
+    c.tolerance = std::max(2e-5, c.tolerance);
     c.key_bias = true;
     Check(c);
     c.buckets = 9;
@@ -93,6 +99,29 @@ TEST(Products, RowsByThemselves) {
   }
 }
 
+// If products may be int16, outputs have the same bits as if int16 is asked for, in the scratch of f32.
+TEST(Products, InTheScratchOfF32) {
+  for (const uint32_t d : {16u, 32u, 64u, 67u, 128u}) {
+    for (const uint32_t keys : {63u, 64u, 300u}) {
+      SCOPED_TRACE(testing::Message() << d << " " << keys);
+      Case c = ProblemOf(Products::kF32, d, d);
+      c.queries = {keys};
+      const Problem f32(c);
+      c.spec.score.may_round = true;
+      const Problem allowed(c);
+      c.spec.score.products = Products::kI16;
+      const Problem asked(c);
+      ForEachTarget([&](const Kernels& kernels) {
+        const std::vector<float> out = allowed.Run(kernels, {keys}), wanted = asked.Run(kernels, {keys});
+        const bool rounds = kernels.attention.has[static_cast<uint32_t>(Products::kI16)] && keys >= 64;
+        EXPECT_EQ(!SameBits(wanted, f32.Run(kernels, {keys})), rounds);
+        EXPECT_TRUE(SameBits(out, d == 16 ? f32.Run(kernels, {keys}) : wanted));  // too little room with heads of 16
+        EXPECT_TRUE(SameBits(out, allowed.Run(kernels, {5, 50, keys - 55})));
+      });
+    }
+  }
+}
+
 // Cost of the product types: the largest difference from f32, for outputs of magnitude 1.
 TEST(Products, NearF32) {
   for (const Products products : kShort) {
@@ -106,7 +135,7 @@ TEST(Products, NearF32) {
       const std::vector<float> a = problem.Run(kernels, {problem.rows()}), b = f32.Run(kernels, {f32.rows()});
       double worst = 0.0;
       for (size_t i = 0; i < a.size(); ++i) worst = std::max(worst, test::Distance(a[i], b[i]));
-      EXPECT_LE(worst, 0.01);
+      EXPECT_LE(worst, products == Products::kI16 ? 0.001 : 0.01);
       EXPECT_EQ(worst > 0.0, kernels.attention.has[static_cast<uint32_t>(products)]);
     });
   }

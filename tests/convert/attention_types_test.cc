@@ -146,9 +146,9 @@ TEST(CastKeys, ProgramsRunWithThem) {
 }
 
 // Product types that the attention operations of this program specify.
-std::vector<uint32_t> ProductsOf(DType type, const std::string& operations) {
+std::vector<uint32_t> ProductsOf(Products products, const std::string& operations) {
   Resolved model = Resolve(ParseGraph(Graph(operations).dump(), ".", "graph"));
-  SetProducts(type, model.content.programs[0]);
+  SetProducts(products, model.content.programs[0]);
   std::vector<uint32_t> said;
   for (const BlobOperation& operation : model.content.programs[0].operations) {
     if (operation.code != test::OperationCode("attention")) continue;
@@ -167,13 +167,14 @@ TEST(SetProducts, WhereNothingElseIsSaid) {
     {"op": "attention", "in": ["b", "k", "k"], "out": "c", "heads": 2, "products": "bf16"},
     {"op": "attention", "in": ["c", "k", "k"], "out": "y", "heads": 2, "products": "f32"})";
   using Said = std::vector<uint32_t>;
-  EXPECT_EQ(ProductsOf(DType::kF32, operations), (Said{0, 0, 1, 0}));
-  EXPECT_EQ(ProductsOf(DType::kI8, operations), (Said{2, 0, 1, 0}));
-  EXPECT_EQ(ProductsOf(DType::kBf16, operations), (Said{1, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(Products::kF32, operations), (Said{0, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(Products::kI8, operations), (Said{2, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(Products::kBf16, operations), (Said{1, 0, 1, 0}));
+  EXPECT_EQ(ProductsOf(Products::kI16, operations), (Said{3, 0, 1, 0}));
   const std::string attention = R"({"op": "attention", "in": ["x", "x", "x"], "out": "y", "heads": 2, )";
   EXPECT_NE(Refusal(attention + R"("products": "f16"})").find("must be one of"), std::string::npos);
   EXPECT_NE(Refusal(attention + R"("products": "int8", "score": "distance"})")
-                .find("products in bf16 or int8 require dot-product scores"),
+                .find("products other than f32 require dot-product scores"),
             std::string::npos);
 }
 

@@ -77,7 +77,7 @@ TEST_P(ModelInStages, HasThemWithIntegersToo) {
   BlobContent content = model.content;
   content.tensors = EncodeAll(model, TypesFor(model, DType::kI8), workers, {}).tensors;
   CastKeys(DType::kI8, content);
-  for (BlobProgram& program : content.programs) SetProducts(DType::kI8, program);
+  for (BlobProgram& program : content.programs) SetProducts(Products::kI8, program);
   const auto source = [&](size_t i, BlobTensor& tensor) { tensor = content.tensors[i]; };
   for (const uint64_t most : kStageBytes) {
     ExpectTheSame(content, FOVEA_BACKEND_DEFAULT, StagedModel(content, source, FOVEA_BACKEND_DEFAULT, workers, most));

@@ -204,7 +204,7 @@ void AttentionProblem::Score() {
   if (c_.OneIn(3)) s_.scale = random_.Float();
   if (c_.OneIn(8)) s_.cap = random_.Float();
   if (s_.kind == FOVEA_SCORE_ADDITIVE) s_.additive = Floats(heads() * d_k());
-  if (c_.OneIn(8)) s_.products = c_.About(3);
+  if (c_.OneIn(8)) s_.products = c_.About(4);
   if (c_.OneIn(8)) {
     s_.has_self_score = c_.About(2);
     s_.self_score = random_.Float();

@@ -169,6 +169,10 @@ TEST(AttentionAttributes, Products) {
     t.Window(5, 1);
     if (GetKernels().attention.has[2]) t.spec.score.products = Products::kI8;  // else f32
     t.Check("int8");
+    Trial longer(sides);
+    longer.Set(Attribute::kProducts, 3);
+    longer.spec.score.products = Products::kI16;
+    longer.Check("int16");
   }
 }
 

@@ -73,7 +73,7 @@ TEST(AttentionChecks, HeadsAreBounded) {
 TEST(AttentionChecks, ScoresAreChecked) {
   Expect(FOVEA_E_OP, "score", [](Program& p) { p.Set(A::kScore, 3); });
   Expect(FOVEA_OK, "products", [](Program& p) { p.Set(A::kProducts, 2); });
-  Expect(FOVEA_E_OP, "unknown products", [](Program& p) { p.Set(A::kProducts, 3); });
+  Expect(FOVEA_E_OP, "unknown products", [](Program& p) { p.Set(A::kProducts, 4); });
   ExpectShape("products of distances", [](Program& p) { p.Set(A::kScore, 1).Set(A::kProducts, 1); });
   Expect(FOVEA_E_OP, "activation", [](Program& p) { p.Set(A::kActivation, 9); });
   Expect(FOVEA_E_OP, "tanh", [](Program& p) { p.Set(A::kActivation, 5); });

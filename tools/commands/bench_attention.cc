@@ -17,8 +17,10 @@
 namespace fovea::tools {
 namespace {
 
-const Choices<uint32_t> kProducts = {
-    {"f32", FOVEA_PRODUCTS_F32}, {"bf16", FOVEA_PRODUCTS_BF16}, {"int8", FOVEA_PRODUCTS_I8}};
+const Choices<uint32_t> kProducts = {{"f32", FOVEA_PRODUCTS_F32},
+                                     {"bf16", FOVEA_PRODUCTS_BF16},
+                                     {"int8", FOVEA_PRODUCTS_I8},
+                                     {"int16", FOVEA_PRODUCTS_I16}};
 
 struct Arguments {
   CostRequest request;

@@ -247,6 +247,9 @@ Choices<Type> Types(std::initializer_list<DType> types) {
   return choices;
 }
 
+const Choices<Products> kProducts = {
+    {"f32", Products::kF32}, {"bf16", Products::kBf16}, {"int8", Products::kI8}, {"int16", Products::kI16}};
+
 // Keeps freed pages for reuse: arrays of a layer's size are allocated again and again, and the kernel clears new pages.
 void KeepPages() {
 #ifdef __GLIBC__
@@ -395,9 +398,9 @@ void AddConvert(Command app, Console* console) {
       .Placeholder("TYPE")
       .ShowDefault();
   attention
-      .AddChoice("--products", &options.products, Types({DType::kF32, DType::kBf16, DType::kI8}),
-                 "Compute the products of attention in f32, bf16 (queries with keys, weights with values) or\n"
-                 "int8 (queries with keys), where the CPU has an instruction for it")
+      .AddChoice("--products", &options.products, kProducts,
+                 "Compute the products of attention in f32, bf16 or int16 (both products) or int8 (queries with\n"
+                 "keys), where the CPU has an instruction for it")
       .Placeholder("TYPE")
       .ShowDefault();
   AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);

@@ -171,9 +171,8 @@ void CastKeys(DType type, BlobContent& content) {
   }
 }
 
-void SetProducts(DType type, BlobProgram& program) {
-  if (type == DType::kF32) return;
-  const Products products = type == DType::kI8 ? Products::kI8 : Products::kBf16;
+void SetProducts(Products products, BlobProgram& program) {
+  if (products == Products::kF32) return;
   for (BlobOperation& operation : program.operations) {
     if (!IsAttention(operation) || NumberOr(operation, Attribute::kScore, 0) != 0) continue;
     const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {

@@ -2,6 +2,7 @@
 #ifndef FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 #define FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 
+#include "runtime/blob/numbers.h"
 #include "tools/blob/blob.h"
 
 namespace fovea::tools {
@@ -11,8 +12,8 @@ namespace fovea::tools {
 // reads from an encoder through links are cast in the encoder; the KV cache stores this type. f32: no casts.
 void CastKeys(DType type, BlobContent& content);
 
-// Sets the type of products (f32, bf16 or int8) for every dot-product attention that does not specify one.
-void SetProducts(DType type, BlobProgram& program);
+// Sets the type of products for every dot-product attention that does not specify one.
+void SetProducts(Products products, BlobProgram& program);
 
 }  // namespace fovea::tools
 

@@ -114,7 +114,7 @@ class Conversion {
     const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4,
                mixes = options.keep.has_value();
     const bool changed = mixes || options.weights != DType::kF32 || options.keys != DType::kF32 ||
-                         options.products != DType::kF32 || options.pattern.any();
+                         options.products != Products::kF32 || options.pattern.any();
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
     if (mixes || calibrates || compares_) {

@@ -48,6 +48,7 @@ pub const FOVEA_SCORE_ADDITIVE: u32 = 2;
 pub const FOVEA_PRODUCTS_F32: u32 = 0;
 pub const FOVEA_PRODUCTS_BF16: u32 = 1;
 pub const FOVEA_PRODUCTS_I8: u32 = 2;
+pub const FOVEA_PRODUCTS_I16: u32 = 3;
 pub const FOVEA_WEIGHTING_SOFTMAX: u32 = 0;
 pub const FOVEA_WEIGHTING_RELU: u32 = 1;
 pub const FOVEA_WEIGHTING_GELU: u32 = 2;
