@@ -78,10 +78,11 @@ def llama_cpp(folder, source):
 
 
 def compiler(build):
-    """The C++ compiler of a build folder, by CMake's records."""
+    """The C++ compiler of a build folder, by CMake's records, and that the build has no XNNPACK."""
     about = next((build / "CMakeFiles").glob("*/CMakeCXXCompiler.cmake")).read_text()
     name, version = (re.search(rf'set\(CMAKE_CXX_COMPILER_{key} "(.*?)"\)', about)[1] for key in ("ID", "VERSION"))
-    return f"{ {'GNU': 'gcc', 'Clang': 'clang'}.get(name, name)} {version}"
+    bare = re.search(r"^FOVEA_XNNPACK:\w+=(OFF|0|FALSE|NO)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return f"{ {'GNU': 'gcc', 'Clang': 'clang'}.get(name, name)} {version}{' without XNNPACK' if bare else ''}"
 
 
 def fovea(build):
