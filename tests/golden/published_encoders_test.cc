@@ -151,12 +151,13 @@ TEST_P(PublishedEncoder, F16WeightsAreCloseAndIntegerWeightsRun) {
 TEST_P(PublishedEncoder, ShorterKeysValuesAndProductsAreClose) {
   const tools::SafetensorsReader golden(Path() + "/golden.safetensors");
   const struct {
-    DType keys, products;
+    DType keys;
+    Products products;
     double cosine;
-  } kinds[] = {{DType::kF16, DType::kF32, 0.99999}, {DType::kBf16, DType::kF32, 0.9999},
-               {DType::kI8, DType::kF32, 0.9995},   {DType::kF32, DType::kBf16, 0.9999},
-               {DType::kF32, DType::kI8, 0.9995},   {DType::kBf16, DType::kBf16, 0.9999},
-               {DType::kI8, DType::kI8, 0.999}};
+  } kinds[] = {{DType::kF16, Products::kF32, 0.99999}, {DType::kBf16, Products::kF32, 0.9999},
+               {DType::kI8, Products::kF32, 0.9995},   {DType::kF32, Products::kBf16, 0.9999},
+               {DType::kF32, Products::kI8, 0.9995},   {DType::kBf16, Products::kBf16, 0.9999},
+               {DType::kI8, Products::kI8, 0.999},     {DType::kF32, Products::kI16, 0.99999}};
   for (const auto& [keys, products, cosine] : kinds) {
     SCOPED_TRACE(::testing::Message() << static_cast<int>(keys) << " " << static_cast<int>(products));
     tools::ConvertOptions wanted = Options(DType::kF32);
