@@ -145,7 +145,7 @@ HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
   const size_t k = tile.k, step = hn::MaxLanes(DF());
   const float* HWY_RESTRICT x = static_cast<const float*>(tile.x) + row * k;
   // Captured by value, x and k stay in registers.
-  ForColumnBlocks(tile.columns, [x, k, step, row, &tile](size_t c, size_t count) HWY_ATTR {
+  ForColumnBlocks(tile.columns, [=, &tile](size_t c, size_t count) HWY_ATTR {
     const T* w[kBlockColumns];
     ColumnPointers(static_cast<const T*>(tile.weights), k, c, count, w);
     VF sum[kRows][kBlockColumns];

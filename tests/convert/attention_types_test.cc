@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/blob/attributes.h"
+#include "runtime/blob/numbers.h"
 #include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/base/fail.h"

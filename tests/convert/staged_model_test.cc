@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "runtime/blob/numbers.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/paths.h"
 #include "tests/support/random_floats.h"

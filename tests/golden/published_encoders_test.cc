@@ -1,4 +1,5 @@
 // Every published encoder architecture against what the original library computed: every case, every traced value.
+#include "runtime/blob/numbers.h"
 #include "tests/golden/golden_support.h"
 #include "tests/support/fewer_cases.h"
 #include "tests/support/heap_trap.h"

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "runtime/blob/names.h"
+#include "runtime/blob/numbers.h"
 #include "tools/base/lines.h"
 #include "tools/base/log_plot.h"
 #include "tools/base/mapped_file.h"

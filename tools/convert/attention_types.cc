@@ -7,6 +7,7 @@
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/names.h"
+#include "runtime/blob/numbers.h"
 #include "runtime/blob/op_codes.h"
 #include "runtime/blob/operands.h"
 #include "tools/convert/blob_attributes.h"

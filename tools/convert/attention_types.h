@@ -2,8 +2,13 @@
 #ifndef FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 #define FOVEA_TOOLS_CONVERT_ATTENTION_TYPES_H_
 
-#include "runtime/blob/numbers.h"
+#include <stdint.h>
+
 #include "tools/blob/blob.h"
+
+namespace fovea {
+enum class Products : uint32_t;  // runtime/blob/numbers.h
+}
 
 namespace fovea::tools {
 

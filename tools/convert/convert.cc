@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "runtime/blob/numbers.h"
 #include "tools/base/fail.h"
 #include "tools/base/utf8_path.h"
 #include "tools/base/workers.h"
