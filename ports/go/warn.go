@@ -30,25 +30,29 @@ func (m *Model) announce(text string) {
 	}
 }
 
+// matching returns the first encoding that holds what `is` asks for, or -1, and how many do.
+func matching(encodings []*Encoding, is func(*Encoding) bool) (first, count int) {
+	first = -1
+	for i, one := range encodings {
+		if is(one) {
+			if count == 0 {
+				first = i
+			}
+			count++
+		}
+	}
+	return first, count
+}
+
 // warnTruncated reports texts that are longer than the model reads, in one line.
 func (m *Model) warnTruncated(encodings []*Encoding) {
-	first, more := -1, 0
-	for i, one := range encodings {
-		if one.Dropped == 0 && one.DroppedSentences == 0 {
-			continue
-		}
-		if first >= 0 {
-			more++
-			continue
-		}
-		first = i
-	}
-	if first < 0 {
+	first, count := matching(encodings, func(one *Encoding) bool { return one.Dropped != 0 || one.DroppedSentences != 0 })
+	if count == 0 {
 		return
 	}
 	one, others, sentences := encodings[first], "", ""
-	if more > 0 {
-		others = fmt.Sprintf("; so are %d more of %d texts", more, len(encodings))
+	if count > 1 {
+		others = fmt.Sprintf("; so are %d more of %d texts", count-1, len(encodings))
 	}
 	if one.DroppedSentences > 0 {
 		sentences = fmt.Sprintf("%d sentences and ", one.DroppedSentences)
@@ -58,19 +62,11 @@ func (m *Model) warnTruncated(encodings []*Encoding) {
 
 // warnSpelled reports texts that spell special tokens, in one line.
 func (m *Model) warnSpelled(encodings []*Encoding) {
-	first, count, others := -1, 0, ""
-	for i, one := range encodings {
-		if one.Spelled == 0 {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		count++
-	}
-	if first < 0 {
+	first, count := matching(encodings, func(one *Encoding) bool { return one.Spelled != 0 })
+	if count == 0 {
 		return
 	}
+	others := ""
 	if count > 1 {
 		others = fmt.Sprintf("; so do %d more of %d texts", count-1, len(encodings))
 	}
