@@ -27,14 +27,6 @@
 #define FOVEA_GEMM_QUAD 0
 #endif
 
-// The same with signed bytes on both sides, which Highway does not expose on Arm.
-#undef FOVEA_GEMM_SDOT
-#if HWY_ARCH_ARM_A64 && (HWY_TARGET & HWY_ALL_NEON) && defined(__ARM_FEATURE_DOTPROD)
-#define FOVEA_GEMM_SDOT 1
-#else
-#define FOVEA_GEMM_SDOT 0
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
@@ -92,20 +84,6 @@ HWY_INLINE VW LoadW(const int8_t* p) { return hn::LoadU(DOperand(), p); }
 HWY_INLINE VW LoadPartialW(const int8_t* p, size_t count) { return hn::LoadN(DOperand(), p, count); }
 HWY_INLINE VX Ones() { return hn::Set(kDX, 1); }
 HWY_INLINE void Dot(VX x, VW w, VI& low, VI&) { low = hn::SumOfMulQuadAccumulate(DI(), x, w, low); }
-
-#elif FOVEA_GEMM_SDOT
-
-using DOperand = hn::Repartition<int8_t, DF>;
-using VX = hn::Vec<DOperand>;
-using VW = hn::Vec<DOperand>;
-constexpr size_t kStep = HWY_MAX_LANES_D(DOperand);
-constexpr int32_t kXOffset = 0;
-
-HWY_INLINE VX LoadX(const int8_t* p) { return hn::LoadU(DOperand(), p); }
-HWY_INLINE VW LoadW(const int8_t* p) { return hn::LoadU(DOperand(), p); }
-HWY_INLINE VW LoadPartialW(const int8_t* p, size_t count) { return hn::LoadN(DOperand(), p, count); }
-HWY_INLINE VX Ones() { return hn::Set(DOperand(), 1); }
-HWY_INLINE void Dot(VX x, VW w, VI& low, VI&) { low = VI(vdotq_s32(low.raw, x.raw, w.raw)); }
 
 #else
 

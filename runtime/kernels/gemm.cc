@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "runtime/kernels/gemm.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+#include "runtime/base/arm_extensions.h"
 #include "runtime/kernels/gemm-inl.h"
 #include "runtime/kernels/gemm_arm.h"
 #include "runtime/kernels/gemm_packed_f32-inl.h"
@@ -184,6 +185,8 @@ HWY_INLINE void FloatTile(const GemmTile& tile) {
 void GemmF32(const GemmTile& tile) { FloatTile<float>(tile); }
 void GemmF16(const GemmTile& tile) { FloatTile<hwy::float16_t>(tile); }
 
+#if !FOVEA_GEMM_IN_PLACE_ARM
+
 // ---- int8: sum (x - zero) w = sum (x + kXOffset) w - (zero + kXOffset) sum w
 
 // Lane sums of kRows rows of x with columns c to c+3; with kOnes also of a last row of ones: the sums of weights.
@@ -248,7 +251,7 @@ void GemmI8(const GemmTile& tile) {
     I8Sums<0, true>(tile, x, c, count, sum);
     hn::StoreU(SumsOf4(DI(), sum[0]), DI4(), weight_sums + c);
   });
-  constexpr size_t kMost = kManyRegisters && (FOVEA_GEMM_SDOT || !HWY_ARCH_ARM) ? 6 : 3;
+  constexpr size_t kMost = kManyRegisters && !HWY_ARCH_ARM ? 6 : 3;
   ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR {
     ForColumnBlocks(tile.columns, [&](size_t c, size_t count) HWY_ATTR {
       VI sum[height()][kBlockColumns];
@@ -266,7 +269,7 @@ constexpr size_t kBlock = 32;
 constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
 constexpr size_t kSteps = kGroup / kStep;
 
-#if FOVEA_GEMM_QUAD || FOVEA_GEMM_SDOT
+#if FOVEA_GEMM_QUAD
 
 // Weights as bytes, q.
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<DOperand> > LoadQ(const uint8_t* p, size_t elements) {
@@ -276,9 +279,6 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<DOperand> > LoadQ(const uint8_t* p, size
   const auto v = hn::PromoteTo(wide, packed);
   return hn::BitCast(hn::RebindToUnsigned<DOperand>(), hn::And(hn::Or(v, hn::ShiftLeft<4>(v)), hn::Set(wide, 0x0f0f)));
 }
-
-#endif
-#if FOVEA_GEMM_QUAD
 
 // Weights enter as q, unsigned, so x keeps its sign, and the sum starts at -8 sum x.
 using VX4 = VW;
@@ -299,18 +299,12 @@ HWY_INLINE VX4 LoadX4(const int8_t* p) { return LoadX(p); }
 HWY_INLINE VX4 Ones4() { return Ones(); }
 HWY_INLINE VI Offset4(VX4) { return hn::Zero(DI()); }
 HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI& high) { Dot(x, w, low, high); }
-#if FOVEA_GEMM_SDOT
-HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) {
-  return hn::Sub(hn::BitCast(DOperand(), LoadQ(p, elements)), hn::Set(DOperand(), 8));
-}
-#else
 HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
   const hn::Repartition<uint32_t, DF> wide;
   const auto v = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<uint8_t, decltype(wide)>(), p));
   const auto pairs = hn::And(hn::Or(v, hn::ShiftLeft<12>(v)), hn::Set(wide, 0x000f000f));
   return hn::Sub(hn::BitCast(DOperand(), pairs), hn::Set(DOperand(), 8));
 }
-#endif
 
 #endif
 
@@ -410,6 +404,7 @@ void GemmI4(const GemmTile& tile) {
   });
 }
 
+#endif  // !FOVEA_GEMM_IN_PLACE_ARM
 #endif  // FOVEA_GEMM_PLAIN
 
 using GemmFunction = void (*)(const GemmTile&);
@@ -430,11 +425,31 @@ constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmArmI4 : nullptr;
 constexpr GemmFunction kPackedI4 = nullptr;
 #endif
 
-constexpr GemmKernels MakeGemmKernels() {
+#if FOVEA_GEMM_IN_PLACE_ARM
+#if FOVEA_GEMM_ASKS
+inline bool HasDots() { return ArmHasDotProduct(); }
+#elif defined(__ARM_FEATURE_DOTPROD)
+constexpr bool HasDots() { return true; }
+#else
+constexpr bool HasDots() { return false; }
+#endif
+#endif
+
+#if !FOVEA_GEMM_ASKS
+constexpr
+#endif
+    GemmKernels
+    MakeGemmKernels() {
+#if FOVEA_GEMM_IN_PLACE_ARM
+  const bool dots = HasDots();
+  const GemmFunction i8 = dots ? GemmInPlaceDotI8 : GemmInPlaceI8, i4 = dots ? GemmInPlaceDotI4 : GemmInPlaceI4;
+#else
+  constexpr GemmFunction i8 = GemmI8, i4 = GemmI4;
+#endif
   return {kWeightsF32 ? GemmF32 : nullptr,
           kWeightsF16 ? GemmF16 : nullptr,
-          kWeightsI8 ? GemmI8 : nullptr,
-          kWeightsI4 ? GemmI4 : nullptr,
+          kWeightsI8 ? i8 : nullptr,
+          kWeightsI4 ? i4 : nullptr,
           kPackedF32,
           kPackedF16,
           kPackedI8,

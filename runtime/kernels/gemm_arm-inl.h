@@ -1,4 +1,4 @@
-// Shared by the kernels for packed weights on 64-bit Arm: loops over blocks, and the store of a part of a block.
+// Shared by the kernels for 64-bit Arm: loops over packed blocks, loads, and the store of a part of a block.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
 
@@ -11,7 +11,7 @@
 #include "runtime/kernels/dot_arm-inl.h"
 #include "runtime/kernels/gemm_arm.h"
 
-#if FOVEA_GEMM_PACKED_ARM
+#if FOVEA_GEMM_PACKED_ARM || FOVEA_GEMM_IN_PLACE_ARM
 
 namespace fovea {
 namespace arm {
@@ -125,6 +125,6 @@ class RowPairs {
 }  // namespace arm
 }  // namespace fovea
 
-#endif  // FOVEA_GEMM_PACKED_ARM
+#endif  // FOVEA_GEMM_PACKED_ARM || FOVEA_GEMM_IN_PLACE_ARM
 
 #endif  // FOVEA_RUNTIME_KERNELS_GEMM_ARM_INL_H_
