@@ -149,54 +149,63 @@ HWY_INLINE void Add32(const int8_t* (&x)[kRows], const int8_t* (&w)[kFour], int3
   }
 }
 
-// The sums of products of kRows rows, and with kOnes of ones, with columns c to c + 3.
-template <class Products, size_t kRows, bool kOnes>
-HWY_INLINE void I8Sums(const GemmTile& tile, const int8_t* from, const Four& four, int32x4_t (&folded)[kRows + kOnes]) {
-  const size_t k = tile.k;
-  const int8_t *x[kRows], *w[kFour];
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) x[r] = from + r * k;
-  Columns(tile.weights, k, four, w);
-  int8_t ends[kFour][16];
-  if (k % 16 != 0) CopyEnds(tile, four.c, four.count, ends);
-  int32x4_t sums[kRows + kOnes][kFour];
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
-    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[r][j] = vdupq_n_s32(0);
-  }
-  constexpr size_t kStep = 32 * Products::kTurns;
-  for (size_t steps = k / kStep; steps != 0; --steps) {
-    if (kOnes) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + kFour * k);
-    }
-    HWY_UNROLL(2) for (size_t turn = 0; turn < Products::kTurns; ++turn) Add32<Products, kRows, kOnes>(x, w, sums);
-  }
-  for (size_t left = k % kStep; left != 0; left -= HWY_MIN(left, 16)) {
-    int8x16_t columns[kFour];
-    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) {
-      columns[j] = LoadBytes(left < 16 ? ends[j] : w[j]);
-      w[j] += 16;
-    }
+// Weights of int8, multiplied by Products.
+template <class Products>
+struct I8 {
+  using Sum = int32x4_t;  // a vector for four columns
+  static const float* Scales(const GemmTile& tile) { return static_cast<const float*>(tile.scales); }
+
+  // The sums of products of kRows rows, and with kOnes of ones, with columns c to c + 3.
+  template <size_t kRows, bool kOnes>
+  static HWY_INLINE void Sums(const GemmTile& tile, const int8_t* from, const Four& four,
+                              int32x4_t (&folded)[kRows + kOnes]) {
+    const size_t k = tile.k;
+    const int8_t *x[kRows], *w[kFour];
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) x[r] = from + r * k;
+    Columns(tile.weights, k, four, w);
+    int8_t ends[kFour][16];
+    if (k % 16 != 0) CopyEnds(tile, four.c, four.count, ends);
+    int32x4_t sums[kRows + kOnes][kFour];
     HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
-      if (r < kRows) {
-        Products::Add(sums[r], columns, LoadBytes(x[r]));
-        x[r] += 16;
-      } else {
-        Products::AddOnes(sums[r], columns);
+      HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[r][j] = vdupq_n_s32(0);
+    }
+    constexpr size_t kStep = 32 * Products::kTurns;
+    for (size_t steps = k / kStep; steps != 0; --steps) {
+      if (kOnes) {
+        HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + kFour * k);
+      }
+      HWY_UNROLL(2) for (size_t turn = 0; turn < Products::kTurns; ++turn) Add32<Products, kRows, kOnes>(x, w, sums);
+    }
+    for (size_t left = k % kStep; left != 0; left -= HWY_MIN(left, 16)) {
+      int8x16_t columns[kFour];
+      HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) {
+        columns[j] = LoadBytes(left < 16 ? ends[j] : w[j]);
+        w[j] += 16;
+      }
+      HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
+        if (r < kRows) {
+          Products::Add(sums[r], columns, LoadBytes(x[r]));
+          x[r] += 16;
+        } else {
+          Products::AddOnes(sums[r], columns);
+        }
       }
     }
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
+      folded[r] = vpaddq_s32(vpaddq_s32(sums[r][0], sums[r][1]), vpaddq_s32(sums[r][2], sums[r][3]));
+    }
   }
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
-    folded[r] = vpaddq_s32(vpaddq_s32(sums[r][0], sums[r][1]), vpaddq_s32(sums[r][2], sums[r][3]));
-  }
-}
 
-template <size_t kRows>
-HWY_INLINE void I8Finish(const QuantParams* params, const Four& four, const int32x4_t* sums, int32x4_t weight_sums) {
-  const float32x4_t scales = LoadFloats(four.scales), bias = LoadFloats(four.bias);
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-    const float32x4_t exact = vcvtq_f32_s32(vmlsq_n_s32(sums[r], weight_sums, params[r].zero_point));
-    vst1q_f32(four.y + r * four.stride, vfmaq_f32(bias, exact, vmulq_n_f32(scales, params[r].scale)));
+  template <size_t kRows>
+  static HWY_INLINE void Finish(const QuantParams* params, const Four& four, const int32x4_t* sums,
+                                int32x4_t weight_sums) {
+    const float32x4_t scales = LoadFloats(four.scales), bias = LoadFloats(four.bias);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      const float32x4_t exact = vcvtq_f32_s32(vmlsq_n_s32(sums[r], weight_sums, params[r].zero_point));
+      vst1q_f32(four.y + r * four.stride, vfmaq_f32(bias, exact, vmulq_n_f32(scales, params[r].scale)));
+    }
   }
-}
+};
 
 // ---- int4: sixteen bytes of a column hold a block of 32 of k, even elements in the low halves of bytes and odd ones
 // in the high halves. `x` has the even and the odd elements of rows.
@@ -288,103 +297,94 @@ HWY_INLINE void ForParts(const F& f) {
   }
 }
 
-// The scaled sums of kRows rows, and with kOnes of ones, with columns c to c + 3.
-template <class Block, size_t kRows, bool kOnes>
-HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* from, const Four& four, float32x4_t (&sums)[kRows + kOnes]) {
-  constexpr size_t kAll = kRows + kOnes;
-  const size_t k = tile.k;
-  const int8_t* x[kRows];
-  const uint8_t* w[kFour];
-  const uint16_t* s[kFour];
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) x[r] = from + r * k;
-  Columns(tile.weights, k / 2, four, w);
-  Columns(tile.scales, k / kI4Block, four, s);
-  HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) sums[r] = vdupq_n_f32(0);
-  uint16x8_t scales = vdupq_n_u16(0);
-  for (size_t at = 0; at != k / 2; at += 16) {
-    if (kOnes && at % kLine == 0) {
-      HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + at + kFour * (k / 2));
-    }
-    int8x16_t even[4], odd[4];
-    Block::Load(w, at, even, odd);
-    LoadScale<1>(s[0], scales), LoadScale<3>(s[1], scales), LoadScale<5>(s[2], scales), LoadScale<7>(s[3], scales);
-    const auto multiply = [&](auto first, auto height, auto of_ones) FOVEA_INLINE {
-      constexpr size_t kHeight = height(), kReal = kHeight - of_ones();
-      int8x16x2_t operands[kHeight];
-      HWY_UNROLL(2) for (size_t i = 0; i < kReal; ++i) {
-        operands[i] = vld2q_s8(x[first() + i]);
-        x[first() + i] += kI4Block;
-      }
-      if constexpr (of_ones()) operands[kReal] = {{vdupq_n_s8(1), vdupq_n_s8(1)}};
-      float32x4_t exact[kHeight];
-      Block::template Multiply<kReal, of_ones()>(even, odd, operands, exact);
-      HWY_UNROLL(2) for (size_t i = 0; i < kHeight; ++i) {
-        sums[first() + i] = vfmaq_f32(sums[first() + i], exact[i], vreinterpretq_f32_u16(scales));
-      }
-    };
-    ForParts<0, kAll, kOnes, Block::kAtOnce>(multiply);
-  }
-}
+// Weights of int4, multiplied by Block.
+template <class Block>
+struct I4 {
+  using Sum = float32x4_t;                                         // a vector for four columns
+  static const float* Scales(const GemmTile&) { return nullptr; }  // each block of k has its own
 
-template <size_t kRows>
-HWY_INLINE void I4Finish(const QuantParams* params, const Four& four, const float32x4_t* sums,
-                         float32x4_t weight_sums) {
-  const float32x4_t bias = LoadFloats(four.bias);
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-    const float32x4_t exact = vfmsq_n_f32(sums[r], weight_sums, static_cast<float>(params[r].zero_point));
-    vst1q_f32(four.y + r * four.stride, vfmaq_n_f32(bias, exact, params[r].scale));
+  // The scaled sums of kRows rows, and with kOnes of ones, with columns c to c + 3.
+  template <size_t kRows, bool kOnes>
+  static HWY_INLINE void Sums(const GemmTile& tile, const int8_t* from, const Four& four,
+                              float32x4_t (&sums)[kRows + kOnes]) {
+    constexpr size_t kAll = kRows + kOnes;
+    const size_t k = tile.k;
+    const int8_t* x[kRows];
+    const uint8_t* w[kFour];
+    const uint16_t* s[kFour];
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) x[r] = from + r * k;
+    Columns(tile.weights, k / 2, four, w);
+    Columns(tile.scales, k / kI4Block, four, s);
+    HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) sums[r] = vdupq_n_f32(0);
+    uint16x8_t scales = vdupq_n_u16(0);
+    for (size_t at = 0; at != k / 2; at += 16) {
+      if (kOnes && at % kLine == 0) {
+        HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + at + kFour * (k / 2));
+      }
+      int8x16_t even[4], odd[4];
+      Block::Load(w, at, even, odd);
+      LoadScale<1>(s[0], scales), LoadScale<3>(s[1], scales), LoadScale<5>(s[2], scales), LoadScale<7>(s[3], scales);
+      const auto multiply = [&](auto first, auto height, auto of_ones) FOVEA_INLINE {
+        constexpr size_t kHeight = height(), kReal = kHeight - of_ones();
+        int8x16x2_t operands[kHeight];
+        HWY_UNROLL(2) for (size_t i = 0; i < kReal; ++i) {
+          operands[i] = vld2q_s8(x[first() + i]);
+          x[first() + i] += kI4Block;
+        }
+        if constexpr (of_ones()) operands[kReal] = {{vdupq_n_s8(1), vdupq_n_s8(1)}};
+        float32x4_t exact[kHeight];
+        Block::template Multiply<kReal, of_ones()>(even, odd, operands, exact);
+        HWY_UNROLL(2) for (size_t i = 0; i < kHeight; ++i) {
+          sums[first() + i] = vfmaq_f32(sums[first() + i], exact[i], vreinterpretq_f32_u16(scales));
+        }
+      };
+      ForParts<0, kAll, kOnes, Block::kAtOnce>(multiply);
+    }
   }
-}
+
+  template <size_t kRows>
+  static HWY_INLINE void Finish(const QuantParams* params, const Four& four, const float32x4_t* sums,
+                                float32x4_t weight_sums) {
+    const float32x4_t bias = LoadFloats(four.bias);
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+      const float32x4_t exact = vfmsq_n_f32(sums[r], weight_sums, static_cast<float>(params[r].zero_point));
+      vst1q_f32(four.y + r * four.stride, vfmaq_n_f32(bias, exact, params[r].scale));
+    }
+  }
+};
+
+// ---- Both: a tile of rows
 
 // The group of kRows rows from `row` on. With kOnes it is the first and also computes the sums of weights. Not inlined:
 // gcc would keep addresses of one group in memory for the sake of the other groups.
-template <class Products, size_t kRows, bool kOnes>
-HWY_NOINLINE void I8Group(const GemmTile& tile, size_t row, int32_t* weight_sums) {
+template <class Layer, size_t kRows, bool kOnes>
+HWY_NOINLINE void Group(const GemmTile& tile, size_t row, typename Layer::Sum* weight_sums) {
   const auto* x = static_cast<const int8_t*>(tile.x) + row * tile.k;
   const QuantParams* params = tile.params + row;
-  ForFours<kRows>(tile, static_cast<const float*>(tile.scales), row, [=, &tile](Four four) FOVEA_INLINE {
-    int32x4_t sums[kRows + kOnes];
-    I8Sums<Products, kRows, kOnes>(tile, x, four, sums);
-    if constexpr (kOnes) vst1q_s32(weight_sums + four.c, sums[kRows]);
-    I8Finish<kRows>(params, four, sums, kOnes ? sums[kRows + kOnes - 1] : vld1q_s32(weight_sums + four.c));
+  ForFours<kRows>(tile, Layer::Scales(tile), row, [=, &tile](Four four) FOVEA_INLINE {
+    typename Layer::Sum sums[kRows + kOnes];
+    Layer::template Sums<kRows, kOnes>(tile, x, four, sums);
+    if constexpr (kOnes) weight_sums[four.c / kFour] = sums[kRows];
+    Layer::template Finish<kRows>(params, four, sums, kOnes ? sums[kRows + kOnes - 1] : weight_sums[four.c / kFour]);
   });
 }
 
-template <class Block, size_t kRows, bool kOnes>
-HWY_NOINLINE void I4Group(const GemmTile& tile, size_t row, float* weight_sums) {
-  const auto* x = static_cast<const int8_t*>(tile.x) + row * tile.k;
-  const QuantParams* params = tile.params + row;
-  ForFours<kRows>(tile, nullptr, row, [=, &tile](Four four) FOVEA_INLINE {
-    float32x4_t sums[kRows + kOnes];
-    I4Sums<Block, kRows, kOnes>(tile, x, four, sums);
-    if constexpr (kOnes) vst1q_f32(weight_sums + four.c, sums[kRows]);
-    I4Finish<kRows>(params, four, sums, kOnes ? sums[kRows + kOnes - 1] : vld1q_f32(weight_sums + four.c));
-  });
-}
-
-template <class Products, size_t kFirst, size_t kMost>
-HWY_INLINE void I8Tile(const GemmTile& tile) {
-  int32_t sums[kGemmTileColumns];
+template <class Layer, size_t kFirst, size_t kMost>
+HWY_INLINE void Tile(const GemmTile& tile) {
+  static_assert(kGemmTileColumns % kFour == 0, "");
+  typename Layer::Sum sums[kGemmTileColumns / kFour];
   ForGroups<kFirst, kMost>(
-      tile.rows, [&](auto height) { I8Group<Products, height(), true>(tile, 0, sums); },
-      [&](auto height, size_t row) { I8Group<Products, height(), false>(tile, row, sums); });
-}
-
-template <class Block, size_t kFirst, size_t kMost>
-HWY_INLINE void I4Tile(const GemmTile& tile) {
-  float sums[kGemmTileColumns];
-  ForGroups<kFirst, kMost>(
-      tile.rows, [&](auto height) { I4Group<Block, height(), true>(tile, 0, sums); },
-      [&](auto height, size_t row) { I4Group<Block, height(), false>(tile, row, sums); });
+      tile.rows, [&](auto height) { Group<Layer, height(), true>(tile, 0, sums); },
+      [&](auto height, size_t row) { Group<Layer, height(), false>(tile, row, sums); });
 }
 
 }  // namespace
 }  // namespace arm
 
-void GemmInPlaceDotI8(const GemmTile& tile) { arm::I8Tile<arm::Dots, 3, 4>(tile); }
-void GemmInPlaceDotI4(const GemmTile& tile) { arm::I4Tile<arm::DotBlock, 4, 8>(tile); }
-void GemmInPlaceI8(const GemmTile& tile) { arm::I8Tile<arm::Pairs, 2, 4>(tile); }
-void GemmInPlaceI4(const GemmTile& tile) { arm::I4Tile<arm::ShortBlock, 2, 4>(tile); }
+void GemmInPlaceDotI8(const GemmTile& tile) { arm::Tile<arm::I8<arm::Dots>, 3, 4>(tile); }
+void GemmInPlaceDotI4(const GemmTile& tile) { arm::Tile<arm::I4<arm::DotBlock>, 4, 8>(tile); }
+void GemmInPlaceI8(const GemmTile& tile) { arm::Tile<arm::I8<arm::Pairs>, 2, 4>(tile); }
+void GemmInPlaceI4(const GemmTile& tile) { arm::Tile<arm::I4<arm::ShortBlock>, 2, 4>(tile); }
 
 }  // namespace fovea
 
