@@ -44,7 +44,7 @@ struct ScorePart {
   float scale = 1.0f;
   float cap = 0.0f;                    // scores become cap * tanh(score / cap); 0: no cap
   Products products = Products::kF32;  // requested; f32 where the CPU lacks the instruction
-  bool may_round = false;              // with products kF32: kI16 is allowed where it is faster
+  bool may_round = false;              // with products kF32: kRounded is allowed where it is faster
   const float* additive = nullptr;     // [heads, d_k], Score::kAdditive
   uint32_t max_distance = 0;           // for distance_bias and relative
   // Bias by distance, or null: bias[axis][head][clamp(key - query, -max_distance, max_distance) + max_distance] is

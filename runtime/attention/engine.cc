@@ -13,9 +13,6 @@
 namespace fovea {
 namespace {
 
-// Products in int16 over fewer keys stay f32: rounding the rows would take longer than it saves.
-constexpr uint32_t kI16Keys = 64;
-
 constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 // Exponent of 2 for a key at distance 1 from the centre: exp(-d^2 / (2 (D / 2)^2)) = 2^(fade d^2).
@@ -68,7 +65,7 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
   tile_.sum_of_values = Scratch<float>(ScratchPart::kSumOfValues);
   tile_.rows = Scratch<AttentionRow>(ScratchPart::kRows);
   const auto asked = static_cast<uint32_t>(score.products);
-  UseProducts(kBuildsI16 || !attention_.has[asked] ? Products::kF32 : score.products);
+  UseProducts(kRounded != Products::kF32 || !attention_.has[asked] ? Products::kF32 : score.products);
   terms_.ForEach([&](auto& term) {
     term.Start(&tile_);
     has_terms_ |= term.kIsScore;
@@ -79,13 +76,16 @@ AttentionEngine::AttentionEngine(const Kernels& kernels, const AttentionCall& ca
 // bits in any tile, and with causal attention not even on that: a sequence grows.
 Products AttentionEngine::ProductsFor(uint32_t keys) const {
   const Pattern& pattern = spec_.pattern;
-  Products products = spec_.score.products;
-  if (products == Products::kF32 && spec_.score.may_round && call_.key_type == DType::kF32) products = Products::kI16;
+  const bool rounds = spec_.score.products == Products::kF32 && spec_.score.may_round && call_.key_type == DType::kF32;
+  const Products products = rounds ? kRounded : spec_.score.products;
   if (!attention_.has[static_cast<uint32_t>(products)]) return Products::kF32;
-  if (products != Products::kI16) return products;
-  if (spec_.weighting.kind != Activation::kNone || spec_.weighting.gaussian || pattern.top_k > 0) return Products::kF32;
+  if (!rounds && products != Products::kI16) return products;
+  if (pattern.top_k > 0) return Products::kF32;
+  if (products == Products::kI16 && (spec_.weighting.kind != Activation::kNone || spec_.weighting.gaussian)) {
+    return Products::kF32;
+  }
   const uint64_t window = uint64_t{pattern.left} + pattern.right + 1;
-  return pattern.causal || std::min<uint64_t>(keys, window) >= kI16Keys ? products : Products::kF32;
+  return pattern.causal || std::min<uint64_t>(keys, window) >= kRoundedKeys ? products : Products::kF32;
 }
 
 void AttentionEngine::UseProducts(Products products) {
@@ -95,35 +95,40 @@ void AttentionEngine::UseProducts(Products products) {
   tile_.query_words = Scratch<float>(ScratchPart::kQueryWords);
   tile_.key_words = Scratch<float>(ScratchPart::kKeyWords);
   tile_.value_factors = nullptr;
-  if (kBuildsI16 && products == Products::kI16) {
-    if (spec_.score.products == Products::kI16) {
-      tile_.value_factors = Scratch<float>(ScratchPart::kLevels);
-    } else if (!UseSpareRoom()) {
-      UseProducts(Products::kF32);
-    }
+  if (kRounded != Products::kF32 && products == kRounded && spec_.score.products == Products::kF32) {
+    if (!UseSpareRoom()) UseProducts(Products::kF32);
+  } else if (kBuildsI16 && products == Products::kI16) {
+    tile_.value_factors = Scratch<float>(ScratchPart::kLevels);
   } else if (kRowsI8 && call_.key_type == DType::kI8 && products != Products::kBf16) {
     tile_.value_factors = Scratch<float>(ScratchPart::kValueFactors);
   }
 }
 
-// Places what products in int16 need in scratch that was laid out for f32: packed keys and values take half the room,
-// and words of queries the rest, for which chunks may become shorter. Keys are f32, so `widened` is not used.
+// Places what shorter products need in scratch that was laid out for f32: packed keys, with int16 also values, take a
+// part of the room, and words of queries the rest, for which chunks may become shorter. Keys are f32, so `widened` is
+// not used.
 bool AttentionEngine::UseSpareRoom() {
   constexpr size_t kLeastRows = 48;  // fewer would pack keys too often
   const size_t block = tile_.block, longest = std::max(spec_.d_k, spec_.d_v), words = MostWords(spec_.d_k);
-  if (2 * block > kAttentionLanes * longest || kAttentionLanes * size_t{spec_.d_k} > kAttentionScoreFloats)
-    return false;
-  tile_.packed_values += block / 2 * RoundUp(spec_.d_v, kAttentionLanes);
-  tile_.query_words = tile_.packed_keys + block * DivideUp(spec_.d_k, 2);
+  if (kBuildsI16) {
+    if (2 * block > kAttentionLanes * longest || kAttentionLanes * size_t{spec_.d_k} > kAttentionScoreFloats)
+      return false;
+    tile_.packed_values += block / 2 * RoundUp(spec_.d_v, kAttentionLanes);
+    tile_.query_words = tile_.packed_keys + block * DivideUp(spec_.d_k, 2);
+    tile_.key_words = tile_.scores;
+    tile_.value_factors = tile_.widened;
+  } else {
+    if (words > spec_.d_k) return false;
+    tile_.query_words = tile_.packed_keys + block * RoundUp(DivideUp(spec_.d_k, 4), 4);
+    tile_.key_words = tile_.widened;
+  }
   const size_t rows = static_cast<size_t>(tile_.packed_values - tile_.query_words) / words;
   capacity_ = static_cast<uint32_t>(std::min<size_t>(capacity_, rows));
-  tile_.key_words = tile_.scores;
-  tile_.value_factors = tile_.widened;
   return rows >= kLeastRows;
 }
 
 void AttentionEngine::Run(const Piece& piece) {
-  if (kBuildsI16) UseProducts(ProductsFor(piece.keys));
+  if (kRounded != Products::kF32) UseProducts(ProductsFor(piece.keys));
   const uint32_t step = SplitsHeads(spec_) || terms_.key_bias.DiffersByHead() ? 1 : group_;
   const uint32_t end = call_.head_end == 0 ? spec_.heads : call_.head_end;
   for (uint32_t head = call_.head_begin; head < end; head += step) RunHeads(piece, head, step);

@@ -42,7 +42,9 @@ class LayOut {
   void Run() {
     const uint64_t padded_v = RoundUp(spec_.d_v, kAttentionLanes);
     const uint32_t block = layout_.block;
-    Floats(ScratchPart::kPackedKeys, uint64_t{block} * spec_.d_k);
+    // Words of int8 are packed in groups of four on Arm.
+    const uint32_t least = spec_.score.products == Products::kI8 ? 4 : 1;
+    Floats(ScratchPart::kPackedKeys, uint64_t{block} * std::max(spec_.d_k, least));
     Floats(ScratchPart::kPackedValues, block * padded_v);
     Floats(ScratchPart::kWidened, uint64_t{kAttentionLanes} * std::max(spec_.d_k, spec_.d_v));
     Floats(ScratchPart::kScores, kAttentionScoreFloats);

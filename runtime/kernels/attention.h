@@ -34,12 +34,22 @@ inline size_t PagedRow(const uint32_t* pages, uint32_t page_mask, size_t positio
 
 inline constexpr uint32_t kMostI8Depth = 1u << 16;  // d_k of int8 and int16 products, so that an int32 holds the sum
 
-// Whether this build may have products in int16 (attention_i16-inl.h).
-#if (defined(__x86_64__) || defined(_M_X64)) && !defined(HWY_COMPILE_ONLY_SCALAR) && !defined(HWY_COMPILE_ONLY_EMU128)
-inline constexpr bool kBuildsI16 = kAttendsProducts;
+// Whether this build may have products in int16 (attention_i16-inl.h), and on 64-bit Arm in int8
+// (attention_words-inl.h).
+#if defined(HWY_COMPILE_ONLY_SCALAR) || defined(HWY_COMPILE_ONLY_EMU128)
+inline constexpr bool kBuildsI16 = false, kBuildsArmI8 = false;
+#elif defined(__x86_64__) || defined(_M_X64)
+inline constexpr bool kBuildsI16 = kAttendsProducts, kBuildsArmI8 = false;
+#elif defined(__aarch64__) && !defined(FOVEA_SMALL)
+inline constexpr bool kBuildsI16 = false, kBuildsArmI8 = kAttendsProducts;
 #else
-inline constexpr bool kBuildsI16 = false;
+inline constexpr bool kBuildsI16 = false, kBuildsArmI8 = false;
 #endif
+
+// The type of products where a program allows other than f32 (ScorePart::may_round) and the processor has it, and the
+// number of keys from which on it is faster: with fewer, rounding the rows takes longer than it saves.
+inline constexpr Products kRounded = kBuildsI16 ? Products::kI16 : kBuildsArmI8 ? Products::kI8 : Products::kF32;
+inline constexpr uint32_t kRoundedKeys = 64;
 
 // Keys and values of one head of one segment: position p is at k + Row(p) * k_stride (bytes).
 struct KeySource {

@@ -84,6 +84,8 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
   if constexpr (kByLane<Step>) {
     for (; i + kLanes <= depth; i += kLanes) b = AddLanes<typename Step::Lanes>(a, i, b, b_stride, sums);
   }
+  // Rows of integers are padded to whole vectors: gcc would make room for this loop's operands before it.
+  if constexpr (kByLane<Step> && kInto == Into::kScores) depth = 0;
 #endif
   for (; i < depth; ++i, b += b_stride) {
     V columns[kN];
@@ -112,9 +114,22 @@ HWY_INLINE void Product(const Rows a, const Factors factors, const float* HWY_RE
     store([=](V sum, const float* to, size_t column, size_t)
               HWY_ATTR { return hn::Mul(hn::Add(hn::Load(D(), to), sum), hn::Load(D(), finish + column)); });
   } else if constexpr (kInto == Into::kScores) {
-    store([=](V sum, const float*, size_t column, size_t r) HWY_ATTR {
-      return hn::Mul(hn::Mul(number(sum), hn::Load(D(), finish + column)), hn::Set(D(), shrink[r]));
-    });
+    V column_factors[kN];
+    HWY_UNROLL(4)
+    for (size_t n = 0; n < kN; ++n) column_factors[n] = hn::Load(d, finish + n * kLanes);
+    HWY_UNROLL(12)
+    for (size_t r = 0; r < kM; ++r) {
+      const V row_factor = hn::Set(d, shrink[r]);
+      HWY_UNROLL(4)
+      for (size_t n = 0; n < kN; ++n) {
+#if FOVEA_ATTENTION_BY_LANE && HWY_COMPILER_GCC_ACTUAL
+        // gcc 12 would convert all sums before it stores the first, which takes more registers than there are.
+        __asm__ volatile("" : "+w"(sums[r][n].raw) : : "memory");
+#endif
+        hn::Store(hn::Mul(hn::Mul(number(sums[r][n]), column_factors[n]), row_factor), d,
+                  c + r * c_stride + n * kLanes);
+      }
+    }
   } else if constexpr (kInto == Into::kValues) {
     store([=](V sum, const float* to, size_t, size_t r) HWY_ATTR {
       return hn::MulAdd(number(sum), hn::Set(D(), finish[r]), hn::Mul(hn::Load(D(), to), hn::Set(D(), shrink[r])));
@@ -179,6 +194,27 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   Hide(scores, from, row.begin, row.end, to);
 }
 
+#if FOVEA_ATTENTION_INTEGERS
+// Products of kM rows with keys [from, to) of the packed block, if they are integers. Not inlined, because gcc would
+// keep fewer sums of products in f32 in registers.
+template <size_t kM>
+HWY_NOINLINE void MultiplyIntegerKeys(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t to,
+                                      float* scores) {
+  const size_t depth = WordsOf(tile);
+  const float* a[kM];
+  float factors[kM];
+  for (size_t r = 0; r < kM; ++r) a[r] = rows[r].words, factors[r] = rows[r].factor;
+  for (size_t key = from; key < to;) {
+    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
+    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    Columns<kM, Into::kScores, IntegerStep>([&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; }, NoFactors(), keys,
+                                            kPanel, depth, scores + key, kScoreStride, vectors, factors,
+                                            tile.key_factors + key);
+    key = panel_end;
+  }
+}
+#endif
+
 // Products of kM rows with keys [from, to) of the packed block.
 template <size_t kM>
 HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow* rows, size_t from, size_t to,
@@ -188,10 +224,6 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
   const float *a[kM], *v[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
   const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; };
-#if FOVEA_ATTENTION_I16
-  float query_factors[kM];
-  for (size_t r = 0; r < kM; ++r) query_factors[r] = rows[r].factor;
-#endif
   for (size_t key = from; key < to;) {
     const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
     const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
@@ -199,14 +231,6 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
       Columns<kM, Into::kSet, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride,
                                               vectors, nullptr);
     };
-#if FOVEA_ATTENTION_I16
-    if (InI16(tile)) {
-      Columns<kM, Into::kScores, I16Step>(element, NoFactors(), keys, kPanel, depth, scores + key, kScoreStride,
-                                          vectors, query_factors, tile.key_factors + key);
-      key = panel_end;
-      continue;
-    }
-#endif
     if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
     } else if (kAttendsScoreDistance && tile.score == Score::kDistance) {
       multiply(DistanceStep(), NoFactors());
@@ -240,9 +264,18 @@ HWY_INLINE float* ScoreGroup(const AttentionTile& tile, AttentionRow* rows, uint
   float* scores = tile.scores + kAttentionLanes;
   const auto multiply = [&](auto element)
                             HWY_ATTR { MultiplyKeysInPlace<decltype(element), kM>(tile, rows, from, *end, scores); };
-  if (!WithElementInPlace<kM>(tile, multiply)) MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
+  bool widens = InWords(tile);
+#if FOVEA_ATTENTION_INTEGERS
+  if (InIntegers(tile)) {
+    widens = false;
+    MultiplyIntegerKeys<kM>(tile, rows, from, to, scores);
+  } else
+#endif
+      if (!WithElementInPlace<kM>(tile, multiply)) {
+    MultiplyPackedKeys<kM>(tile, rows, from, to, scores);
+  }
   for (size_t r = 0; r < kM; ++r) {
-    if (InWords(tile) && !InI16(tile)) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
+    if (widens) WidenProduct(tile, rows[r], scores + r * kScoreStride, from, to);
     FinishScores(tile, rows[r], scores + r * kScoreStride, from, to);
   }
   return scores;

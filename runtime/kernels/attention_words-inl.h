@@ -29,6 +29,10 @@
 #define FOVEA_ATTENTION_ASKS 0
 #endif
 
+// Whether sums of products may be integers that are scores but for factors: int16, and int8 without an offset.
+#undef FOVEA_ATTENTION_INTEGERS
+#define FOVEA_ATTENTION_INTEGERS (FOVEA_ATTENTION_I16 || FOVEA_ATTENTION_SDOT)
+
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
@@ -52,7 +56,10 @@ HWY_INLINE bool InWords(const AttentionTile& tile) { return kHasI8 && tile.produ
 HWY_INLINE size_t PerWord(const AttentionTile& tile) {
   return !InWords(tile) ? 1 : tile.products == Products::kI8 ? 4 : 2;
 }
-HWY_INLINE size_t WordsOf(const AttentionTile& tile) { return (tile.d_k + PerWord(tile) - 1) / PerWord(tile); }
+HWY_INLINE size_t WordsOf(const AttentionTile& tile) {
+  const size_t words = (tile.d_k + PerWord(tile) - 1) / PerWord(tile);
+  return FOVEA_ATTENTION_SDOT && PerWord(tile) == 4 ? RoundUpTo(words, kLanes) : words;
+}
 
 // Where kHasI8 may be true.
 #if HWY_TARGET == HWY_NEON_BF16 || FOVEA_ATTENTION_SDOT || (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL)
@@ -83,6 +90,14 @@ struct I8Step {
   }
 };
 
+#if FOVEA_ATTENTION_I16
+using IntegerStep = I16Step;
+HWY_INLINE bool InIntegers(const AttentionTile& tile) { return InI16(tile); }
+#elif FOVEA_ATTENTION_SDOT
+using IntegerStep = I8Step;
+HWY_INLINE bool InIntegers(const AttentionTile& tile) { return InWords(tile) && tile.products == Products::kI8; }
+#endif
+
 struct Bf16Step {
 #if FOVEA_ATTENTION_SDOT
   using Lanes = MultiplyByLane<arm::kBfdotByLane>;
@@ -95,14 +110,18 @@ struct Bf16Step {
   }
 };
 
-// Calls f(step) and returns true if products of queries and keys (or weights and values) use words.
+// Calls f(step) and returns true if products of queries and keys (or weights and values) use words, but not InIntegers.
 template <class F>
 HWY_INLINE bool WithKeyStep(const AttentionTile& tile, const F f) {
   if (tile.products == Products::kF32) return false;
   if constexpr (kHasBf16) {
     if (tile.products == Products::kBf16) return f(Bf16Step()), true;
   }
+#if !FOVEA_ATTENTION_SDOT
   return f(I8Step()), true;
+#else
+  return false;
+#endif
 }
 template <class F>
 HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
@@ -114,10 +133,15 @@ HWY_INLINE bool WithValueStep(const AttentionTile& tile, const F f) {
 
 // ---- Converting rows to words
 
-// Converts x [d_k] to `words`, padded with zeros; *factor restores the scale of the elements.
+// Sets the elements of a row of words after d_k to 0, up to a whole vector.
+HWY_INLINE void PadWords(const AttentionTile& tile, float* words) {
+  const size_t whole = tile.d_k / PerWord(tile), end = RoundUpTo(WordsOf(tile), kLanes);
+  if (whole < end) memset(words + whole, 0, (end - whole) * sizeof(float));
+}
+
+// Converts x [d_k] to `words`; *factor restores the scale of the elements.
 HWY_INLINE void NarrowRow(const AttentionTile& tile, const float* x, float* words, float* factor) {
-  const size_t whole = tile.d_k / PerWord(tile);
-  memset(words + whole, 0, (MostWords(tile.d_k) - whole) * sizeof(float));
+  PadWords(tile, words);
   if (tile.products == Products::kI8) {
     tile.cast->i8(x, 1, tile.d_k, reinterpret_cast<int8_t*>(words), factor);
   } else {
@@ -163,8 +187,7 @@ HWY_INLINE void PackKeyWords(const AttentionTile& tile, const KeySource& source,
     const size_t position = tile.Position(static_cast<uint32_t>(key + lane));
     float* words = tile.key_words + lane * stride;
     if (source.type == stored) {
-      const size_t whole = tile.d_k / PerWord(tile);
-      memset(words + whole, 0, (stride - whole) * sizeof(float));
+      PadWords(tile, words);
       memcpy(words, source.k + source.Row(position) * source.k_stride, tile.d_k * 4 / PerWord(tile));
       tile.key_factors[key + lane] = KeyRowScale(source, position);
     } else {

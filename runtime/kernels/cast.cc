@@ -48,7 +48,6 @@ void ToBf16(const float* x, size_t count, uint16_t* y) {
 void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) {
   const F32 d;
   const hn::RebindToSigned<F32> d32;
-  const hn::Rebind<int8_t, F32> d8;
   const auto max = [](F32Vec a, F32Vec b) HWY_ATTR { return hn::Max(a, b); };
   for (size_t part = 0; part < parts; ++part, x += width, y += width) {
     const F32Vec folded = Fold(
@@ -58,9 +57,8 @@ void ToI8(const float* x, size_t parts, size_t width, int8_t* y, float* scales) 
     scales[part] = most / 127.0f;
     // Parts so small that the factor would be infinite become 0.
     const F32Vec factor = hn::Set(d, most > 1e-36f ? 127.0f / most : 0.0f);
-    ForVectors(d, width, [=](size_t i, auto lanes) HWY_ATTR {
-      const auto q = hn::NearestInt(hn::Mul(lanes.Load(d, x + i), factor));
-      lanes.Store(hn::DemoteTo(d8, hn::BitCast(d32, q)), d8, y + i);
+    MapToBytes(d, width, y, [=](size_t i, auto lanes) HWY_ATTR {
+      return hn::BitCast(d32, hn::NearestInt(hn::Mul(lanes.Load(d, x + i), factor)));
     });
   }
 }

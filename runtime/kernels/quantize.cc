@@ -65,31 +65,13 @@ QuantParams ParamsOfRow(const float* x, size_t width) {
 void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
   const F32 d;
   const hn::Rebind<int32_t, F32> d32;
-  const hn::Rebind<int8_t, F32> d8;
   const F32Vec steps = hn::Set(d, 1.0f / params.scale);
   // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The convention requires that the
   // product is rounded first: this file needs -ffp-contract=off.
   const F32Vec magic = hn::Set(d, 12582912.0f);
   const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
-  const auto integers = [=](size_t i, auto lanes) HWY_ATTR {
+  MapToBytes(d, width, q, [=](size_t i, auto lanes) HWY_ATTR {
     return hn::Sub(hn::BitCast(d32, hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic)), bias);
-  };
-  size_t done = 0;
-#if HWY_TARGET != HWY_SCALAR && !defined(FOVEA_SMALL)
-  // Four vectors at a time fill one of bytes, with fewer instructions and without waiting for each other.
-  const hn::Repartition<int16_t, F32> d16;
-  const hn::Repartition<int8_t, F32> whole;
-  const AllLanes all;
-  const size_t n = hn::Lanes(d);
-  for (; done + 4 * n <= width; done += 4 * n) {
-    const auto v0 = integers(done, all), v1 = integers(done + n, all);
-    const auto v2 = integers(done + 2 * n, all), v3 = integers(done + 3 * n, all);
-    const auto low = hn::OrderedDemote2To(d16, v0, v1), high = hn::OrderedDemote2To(d16, v2, v3);
-    hn::StoreU(hn::OrderedDemote2To(whole, low, high), whole, q + done);
-  }
-#endif
-  ForVectors(d, width - done, [=](size_t i, auto lanes) HWY_ATTR {
-    lanes.Store(hn::DemoteTo(d8, integers(done + i, lanes)), d8, q + done + i);
   });
 }
 

@@ -307,9 +307,27 @@ void LowerPattern(const OpView& op, uint32_t heads, Pattern* pattern) {
   if (pattern->chunk > 0 && pattern->rounds == 0) pattern->rounds = 1;
 }
 
+// Whether products may be shorter although the operation does not specify a type: their error is small beside that of
+// integer weights. Not where rows see keys of another space or of earlier runs, so that a decoder's steps have the bits
+// of its prefill.
+bool MayRound(const OpView& op, const AttentionSpec& spec) {
+  if constexpr (kRounded != Products::kF32) {
+    if (op.Has(Attribute::kProducts) || spec.score.kind != Score::kDot || spec.pattern.causal ||
+        spec.pattern.rounds > 0 || op.Input(0).space != op.Input(1).space) {
+      return false;
+    }
+    for (uint32_t i = 0; i < op.blob->tensors.count; ++i) {
+      const DType type{op.blob->tensors[i].type};
+      if (type == DType::kI8 || type == DType::kI4) return true;
+    }
+  }
+  return false;
+}
+
 void LowerScore(const OpView& op, const AttentionSpec& spec, ScorePart* score) {
   const float usual = score->kind == Score::kDot ? 1.0f / sqrtf(static_cast<float>(spec.d_k)) : 1.0f;
   score->scale = op.F32(Attribute::kScale, usual);
+  score->may_round = MayRound(op, spec);
   score->additive = op.Floats(T::kAdditive);
   score->slopes = op.Floats(T::kSlopes);
   score->has_self_score = op.Has(Attribute::kSelfScore);

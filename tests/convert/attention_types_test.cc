@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
+#include "runtime/kernels/attention.h"
 #include "tests/support/by_name.h"
 #include "tests/support/model_builder.h"
 #include "tools/base/fail.h"
@@ -177,6 +179,45 @@ TEST(SetProducts, WhereNothingElseIsSaid) {
   EXPECT_NE(Refusal(attention + R"("products": "int8", "score": "distance"})")
                 .find("products other than f32 require dot-product scores"),
             std::string::npos);
+}
+
+// Outputs of a layer and an attention over 70 rows of 64 elements with these weights.
+std::vector<float> Attended(DType weights, std::optional<Products> products, const std::string& attributes) {
+  constexpr size_t kWidth = 64, kRows = 70;
+  Json graph = Graph(std::string(kLinear) + R"(,{"op": "attention", "in": ["x", "k", "k"], "out": "y", "heads": 2)" +
+                     attributes + "}");
+  graph["programs"][0]["inputs"][0]["width"] = kWidth;
+  std::vector<float> values(kWidth * kWidth), x(kRows * kWidth);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 29 % 23) / 11 - 1;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 19) / 9 - 1;
+  graph["constants"][0]["values"] = values;
+  graph["constants"][0]["reshape"] = {kWidth, kWidth};
+  Resolved model = Resolve(ParseGraph(graph.dump(), ".", "graph"));
+  for (size_t i = 0; i < model.content.tensors.size(); ++i) {
+    model.content.tensors[i].type = weights;
+    EncodeTensor(model.constants[i].load(), model.content.tensors[i]);
+  }
+  if (products) SetProducts(*products, model.content.programs[0]);
+  const test::TestModel made(test::AlignedBytes(WriteBlob(model.content)));
+  const uint32_t texts = test::IndexOf(model.content.spaces, "texts");
+  const uint32_t tokens = test::IndexOf(model.content.spaces, "tokens");
+  const std::vector<fovea_limit> limits = {{texts, 1, 0}, {tokens, kRows, 0}};
+  test::TestSession session(made, test::Options(limits, 2, 3));
+  session.SetSegments(tokens, {kRows});
+  session.SetInput(test::IndexOf(model.content.programs.at(0).values, "x"), x);
+  session.Run();
+  return session.Output(test::IndexOf(model.content.programs.at(0).values, "y"));
+}
+
+// Where no type is specified, attention over all rows may be shorter than f32 if weights are integers.
+TEST(SetProducts, IntegerWeightsMayRound) {
+  for (const DType weights : {DType::kI8, DType::kI4}) {
+    EXPECT_EQ(Attended(weights, std::nullopt, ""), Attended(weights, kRounded, ""));
+    EXPECT_EQ(Attended(weights, std::nullopt, R"(, "products": "f32")"), Attended(weights, Products::kF32, ""));
+    EXPECT_EQ(Attended(weights, std::nullopt, R"(, "causal": true)"),
+              Attended(weights, Products::kF32, R"(, "causal": true)"));
+  }
+  EXPECT_EQ(Attended(DType::kF16, std::nullopt, ""), Attended(DType::kF16, Products::kF32, ""));
 }
 
 }  // namespace

@@ -248,8 +248,11 @@ Choices<Type> Types(std::initializer_list<DType> types) {
   return choices;
 }
 
-const Choices<Products> kProducts = {
-    {"f32", Products::kF32}, {"bf16", Products::kBf16}, {"int8", Products::kI8}, {"int16", Products::kI16}};
+const Choices<std::optional<Products>> kProducts = {{"auto", std::nullopt},
+                                                    {"f32", Products::kF32},
+                                                    {"bf16", Products::kBf16},
+                                                    {"int8", Products::kI8},
+                                                    {"int16", Products::kI16}};
 
 // Keeps freed pages for reuse: arrays of a layer's size are allocated again and again, and the kernel clears new pages.
 void KeepPages() {
@@ -401,7 +404,8 @@ void AddConvert(Command app, Console* console) {
   attention
       .AddChoice("--products", &options.products, kProducts,
                  "Compute the products of attention in f32, bf16 or int16 (both products) or int8 (queries with\n"
-                 "keys), where the CPU has an instruction for it")
+                 "keys), where the CPU has an instruction for it; auto: f32, but with weights in int8 or int4 and\n"
+                 "64 or more rows, in encoders, int16 (x86 with AVX-512 VNNI) or int8 (64-bit Arm)")
       .Placeholder("TYPE")
       .ShowDefault();
   AddPattern(command, &options.pattern, &arguments->layers, &arguments->select);

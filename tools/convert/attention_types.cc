@@ -173,7 +173,6 @@ void CastKeys(DType type, BlobContent& content) {
 }
 
 void SetProducts(Products products, BlobProgram& program) {
-  if (products == Products::kF32) return;
   for (BlobOperation& operation : program.operations) {
     if (!IsAttention(operation) || NumberOr(operation, Attribute::kScore, 0) != 0) continue;
     const bool says = std::any_of(operation.attributes.begin(), operation.attributes.end(), [](const auto& attribute) {

@@ -115,7 +115,7 @@ class Conversion {
     const bool integers = options.weights == DType::kI8 || options.weights == DType::kI4,
                mixes = options.keep.has_value();
     const bool changed = mixes || options.weights != DType::kF32 || options.keys != DType::kF32 ||
-                         options.products != Products::kF32 || options.pattern.any();
+                         options.products.value_or(Products::kF32) != Products::kF32 || options.pattern.any();
     compares_ = options.compare != Comparison::kNone && changed;
     const bool calibrates = integers && options.calibrate;
     if (mixes || calibrates || compares_) {
@@ -135,7 +135,9 @@ class Conversion {
       SetTensors(EncodeAll(model_, make, progress));
     }
     CastKeys(options.keys, model_.content);
-    for (BlobProgram& program : model_.content.programs) SetProducts(options.products, program);
+    if (options.products) {
+      for (BlobProgram& program : model_.content.programs) SetProducts(*options.products, program);
+    }
     if (!options.pattern.any()) return;
     if (compares_) without_pattern_ = WriteBlob(model_.content);
     LayPattern(options.pattern, model_.content);

@@ -34,12 +34,12 @@ struct ConvertOptions {
   DType weights = DType::kF32;  // linear layers and embeddings: f32, f16, int8 or int4
   // Instead of `weights`: each weight has the shortest type that keeps this cosine (mixed_precision.h).
   std::optional<double> keep;
-  DType keys = DType::kF32;       // KV cache: f32, f16, bf16 or int8
-  Products products = {};         // in attention: f32, bf16, int8 or int16
-  LaidPattern pattern;            // sparse pattern for attention that was trained without it
-  std::vector<std::string> pack;  // add weights packed for these targets (tools/model/packed_weights.h)
-  bool only_packed = false;       // leave out weights that these targets need only packed
-  std::string task;               // for a model directory, like the next two: see Reading
+  DType keys = DType::kF32;          // KV cache: f32, f16, bf16 or int8
+  std::optional<Products> products;  // in attention: f32, bf16, int8 or int16; none: see WEIGHTS.md
+  LaidPattern pattern;               // sparse pattern for attention that was trained without it
+  std::vector<std::string> pack;     // add weights packed for these targets (tools/model/packed_weights.h)
+  bool only_packed = false;          // leave out weights that these targets need only packed
+  std::string task;                  // for a model directory, like the next two: see Reading
   std::vector<std::string> image_sizes;
   std::string family;
   std::vector<std::string> ignored;  // patterns of tensors that are not used
