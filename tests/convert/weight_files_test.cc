@@ -76,9 +76,8 @@ TEST_F(WeightFiles, OfTorchInOneFileOrInShards) {
        {std::pair<std::string, std::string>{"pytorch_model", "bin"}, {"model", "safetensors"}}) {
     const std::string first = front + "-00001-of-00002." + end, second = front + "-00002-of-00002." + end,
                       index = front + "." + end + ".index.json";
-    const auto bytes = [&](bool of) {
-      return end == "bin" ? Torch(Half(tensors, of)) : Safetensors(Half(tensors, of));
-    };
+    const bool torch = end == "bin";
+    const auto bytes = [&](bool of) { return torch ? Torch(Half(tensors, of)) : Safetensors(Half(tensors, of)); };
     Write(first, bytes(true));
     ExpectRefusal("has 1 of 2 shards of its weights and no index");
     Write(index, R"({"weight_map": {"a": ")" + first + R"(", "b": ")" + second + R"("}})");

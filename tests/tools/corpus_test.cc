@@ -177,14 +177,15 @@ TEST(Corpus, LongTextsEndAWindow) {
     std::vector<size_t> windows;
     size_t left = 40;
     tools::WindowSteps steps;
-    steps.next = [&, bytes = bytes, tokens = tokens]() -> std::optional<tools::EncodedText> {
+    tools::Tokens made;
+    made.ids = {2, 5, 3};
+    made.types = {0, 0, 0};
+    made.dropped = tokens - 3;
+    const tools::EncodedText text{std::string(bytes, 'a'), made};
+    steps.next = [&]() -> std::optional<tools::EncodedText> {
       if (left == 0) return std::nullopt;
       --left;
-      tools::Tokens made;
-      made.ids = {2, 5, 3};
-      made.types = {0, 0, 0};
-      made.dropped = tokens - 3;
-      return tools::EncodedText{std::string(bytes, 'a'), made};
+      return text;
     };
     steps.begin = [&](size_t texts) { windows.push_back(texts); };
     steps.read = [](const tools::TextBatch&) {};

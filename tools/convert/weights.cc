@@ -169,7 +169,7 @@ std::vector<std::string> Weights::Computed() const {
 std::vector<std::string> Weights::Unused() const {
   std::vector<std::string> names;
   for (const auto& [name, stored] : stored_) {
-    const auto matches = [&name = name](const std::string& pattern) { return Matches(name, pattern); };
+    const auto matches = [&tensor = name](const std::string& pattern) { return Matches(tensor, pattern); };
     if (used_.count(name) == 0 && std::none_of(ignored_.begin(), ignored_.end(), matches)) names.push_back(name);
   }
   return names;

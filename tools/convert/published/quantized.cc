@@ -174,7 +174,7 @@ void Refuse(const Stated& stated) {
 
 void ReportUnknown(const Stated& stated, Findings& findings) {
   for (const auto& [key, value] : stated.json.items()) {
-    const auto is_key = [&key = key](const char* known) { return key == known; };
+    const auto is_key = [&name = key](const char* known) { return name == known; };
     const bool of_layer = stated.method == "mlx" && (value.is_object() || value.is_boolean());
     if (of_layer || std::any_of(std::begin(kKnown), std::end(kKnown), is_key)) continue;
     findings.push_back({Topic::kNotUsed, fmt::format("{}.{} is unknown and was ignored", stated.where, key)});

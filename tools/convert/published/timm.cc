@@ -94,7 +94,7 @@ class Timm {
     }
     if (arguments.IsNull()) return;
     for (const auto& [key, value] : arguments.Object().items()) {
-      const auto is = [&key = key](const char* shown) { return key == shown; };
+      const auto is = [&name = key](const char* shown) { return name == shown; };
       if (key == "global_pool" || std::any_of(std::begin(kShown), std::end(kShown), is)) continue;
       Fail("{}: {} {} is not supported", arguments.name(), key, Shown(value));
     }

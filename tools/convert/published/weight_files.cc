@@ -167,9 +167,9 @@ std::map<std::string, FileTensor> ReadTensors(const std::string& path, Findings&
   std::map<std::string, FileTensor> tensors;
   const auto add = [&tensors](const auto& file) {
     for (const auto& [name, tensor] : file->tensors()) {
-      const auto load = [&tensor = tensor, file] {
-        std::vector<float> values = ToFloats(tensor);
-        file->Forget(tensor);
+      const auto load = [&stored = tensor, file] {
+        std::vector<float> values = ToFloats(stored);
+        file->Forget(stored);
         return values;
       };
       tensors[name] = {tensor.shape, load, RawOf(tensor, file)};
