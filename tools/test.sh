@@ -6,8 +6,8 @@
 #       all of these if none is named
 #   tools/test.sh [sizes] [host-emu128] [host-asan-whole] [aarch64-whole] [x86_64] [armv7] [riscv64] [riscv64-vectors]
 #       [wasm32] [windows-mingw]
-#       bytes of small libraries, kernels as plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm,
-#       other processors, WebAssembly, Windows under Wine
+#       bytes of small libraries, kernels as plain loops, sanitizers also in the code of tests, all tests on 64-bit Arm
+#       (compiled by gcc and by clang), other processors, WebAssembly, Windows under Wine
 #   tools/test.sh everything
 #       both lists: takes hours, because of emulation
 # The last line is the number of passed, failed and skipped cases; the lines above it name the skipped cases and the
@@ -69,6 +69,8 @@ for what in $named; do
       for tests in cortex-a53-models cortex-a76 whole; do
         check aarch64-$tests aarch64-linux
       done
+      build aarch64-clang-whole
+      check aarch64-clang-whole
       ;;
     sizes)
       build host-release
@@ -78,11 +80,15 @@ for what in $named; do
       build x86_64-linux
       check x86_64-nehalem x86_64-linux
       check x86_64-haswell x86_64-linux
+      build x86_64-clang
+      check x86_64-clang
       ;;
     armv7)
       build armv7-linux
       check armv7-cortex-a15 armv7-linux
       check armv7-cortex-a7 armv7-linux
+      build armv7-clang
+      check armv7-clang
       ;;
     riscv64)
       build riscv64-linux
