@@ -9,7 +9,7 @@ counts peers anew. --list shows what the words select and what is known, and mea
 into tests/bench/README.md, which says what the figures mean.
 
 Needs npm, git, qemu-user, a cross compiler and numpy in this Python, and builds of the presets host-release,
-aarch64-linux and (for clang) aarch64-clang, which are configured where they are missing.
+aarch64-linux and (for clang) aarch64-clang-whole, which are configured where they are missing.
 """
 import argparse
 import itertools
@@ -32,8 +32,8 @@ import table
 import turns
 
 HERE, ROOT = peers.HERE, peers.ROOT
-ARM = {"build": {"gcc": "aarch64-linux", "clang": "aarch64-clang"}, "machine": "arm64", "cxx": "aarch64-linux-gnu-g++",
-       "libraries": "/usr/aarch64-linux-gnu/lib"}
+ARM = {"build": {"gcc": "aarch64-linux", "clang": "aarch64-clang-whole"}, "machine": "arm64",
+       "cxx": "aarch64-linux-gnu-g++", "libraries": "/usr/aarch64-linux-gnu/lib"}
 NEON, DOT = "fp asimd aes pmull sha1 sha2 crc32 cpuid", " atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp"
 # Title, QEMU's name, and the lines of /proc/cpuinfo without which ONNX Runtime ends: implementer, part, features.
 ARM_PROCESSORS = {"a76": ("Cortex-A76", "cortex-a76", "0x41", "0xd0b", NEON + DOT),
