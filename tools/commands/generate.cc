@@ -146,8 +146,12 @@ Inputs InputsOf(const Arguments& arguments, const Model& model, const Generation
     const std::string& text = texts[i];
     Tokens tokens;
     try {
-      tokens = continues ? PromptTokens(model, text, request)
-                         : EncodeFor(model, Tokenizer(model), SourceProgram(model), text);
+      if (continues) {
+        tokens = PromptTokens(model, text, request);
+      } else {
+        const uint32_t program = SourceProgram(model);  // first: a model of images also has no tokenizer
+        tokens = EncodeFor(model, Tokenizer(model), program, text);
+      }
     } catch (const Failure& failure) {
       if (texts.size() == 1) throw;
       Fail("text {} of {}: {}", i + 1, texts.size(), failure.what());
