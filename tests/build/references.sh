@@ -3,7 +3,7 @@
 #   references.sh NM STATIC
 # The static library is one object that includes Highway and XNNPACK, so this check covers them.
 set -eu
-memory='mem(chr|cmp|cpy|move|set)|str(len|n?cmp|chr)'
+memory='mem(chr|cmp|cpy|move|set)|str(len|n?cmp|chr)|bcmp'  # bcmp: clang's memcmp() == 0, where a C library has it
 maths='(exp|exp2|expm1|log|log2|log1p|pow|sqrt|sin|cos|sincos|tanh?|erfc?|floor|ceil|round|rint|lrint|fma|fmin|fmax)f?'
 system='pthread_once|getauxval'
 compiler='_GLOBAL_OFFSET_TABLE_|__stack_chk_(fail|guard)|__aarch64_[a-z0-9_]+|__aeabi_unwind_cpp_pr0'
