@@ -3,6 +3,7 @@
 #include "runtime/blob/attributes.h"
 #include "runtime/blob/numbers.h"
 #include "tests/ops/op_fixture.h"
+#include "tests/support/split_bound.h"
 
 namespace fovea::test {
 namespace {
@@ -29,6 +30,7 @@ struct Mixture {
     std::vector<uint32_t> tensors = {weight};
     if (biased) biases = b.RandomFloats(biases.size()), tensors.push_back(b.Tensor(1, biases.size(), biases));
     integers = type == DType::kI8 || type == DType::kI4;
+    splits = testing::GemmSplits(type);
     y = b.Op("experts", {x, scores}, tensors, s.tokens, made(),
              {{Attribute::kKind, static_cast<uint32_t>(kind)},
               {Attribute::kExperts, shape.experts},
@@ -45,7 +47,7 @@ struct Mixture {
     return order;
   }
 
-  Expected Reference(const std::vector<float>& xs, const std::vector<float>& ss) const {
+  Expected Reference(const std::vector<float>& xs, const std::vector<float>& ss, bool split) const {
     const std::vector<float> ws = b.TensorValues(weight);
     const size_t rows = ss.size() / shape.experts;
     Expected expected = {std::vector<double>(rows * made()), std::vector<double>(rows * made(), 1e-6)};
@@ -68,7 +70,8 @@ struct Mixture {
             sum += product, magnitude += std::fabs(product), weights += std::fabs(ws[row * shape.read + i]);
             low = std::min<double>(low, in[i]), high = std::max<double>(high, in[i]);
           }
-          const double tolerance = 2e-6 * magnitude + (integers ? (high - low) / 255 * weights : 0);
+          double tolerance = 2e-6 * magnitude + (integers ? (high - low) / 255 * weights : 0);
+          if (split) tolerance += testing::SplitBound(in, &ws[row * shape.read], shape.read);
           const size_t at = r * made() + (apart ? place * shape.made : 0) + c;
           expected.values[at] += apart ? sum : share * sum;
           expected.tolerances[at] += apart ? tolerance : share * tolerance;
@@ -83,7 +86,7 @@ struct Mixture {
   Shape shape;
   ExpertsKind kind;
   uint32_t parts, x, scores, weight, y;
-  bool integers;
+  bool integers, splits;
   std::vector<float> biases;
 };
 
@@ -91,7 +94,7 @@ void ExpectAsReference(Mixture& m, const std::vector<float>& xs, const std::vect
   const Lengths lengths = {static_cast<uint32_t>(ss.size() / m.shape.experts)};
   const std::vector<float> found =
       RunTiled(m.b, {{{m.s.tokens, lengths}}, {{m.x, xs}, {m.scores, ss}}, {}}, m.y, backend);
-  const Expected expected = m.Reference(xs, ss);
+  const Expected expected = m.Reference(xs, ss, m.splits && backend == FOVEA_BACKEND_DEFAULT);
   ASSERT_EQ(found.size(), expected.values.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_NEAR(found[i], expected.values[i], expected.tolerances[i])

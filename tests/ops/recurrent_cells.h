@@ -2,12 +2,14 @@
 #ifndef FOVEA_TESTS_OPS_RECURRENT_CELLS_H_
 #define FOVEA_TESTS_OPS_RECURRENT_CELLS_H_
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "runtime/blob/attributes.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/reference_recurrent.h"
+#include "tests/support/split_bound.h"
 
 namespace fovea::test {
 
@@ -47,6 +49,17 @@ inline std::vector<uint32_t> TensorsOf(ModelBuilder& b, DType type, bool bias, R
     tensors.push_back(b.Tensor(3, width, cell->peepholes));
   }
   return tensors;
+}
+
+// The most that products of the cell's gates, from gate `first` on, are off with f16 weights that are split and states
+// of at most `most`.
+inline double SplitBoundOf(const ReferenceCell& cell, size_t first, float most) {
+  const std::vector<float> state(cell.width, most);
+  double bound = 0;
+  for (size_t row = first * cell.width; row < cell.gates() * cell.width; ++row) {
+    bound = std::max(bound, testing::SplitBound(state.data(), &cell.weight[row * cell.width], cell.width));
+  }
+  return bound;
 }
 
 inline std::string NameOf(const ReferenceCell& cell) {

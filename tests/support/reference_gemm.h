@@ -11,6 +11,7 @@
 
 #include "runtime/gemm/gemm.h"
 #include "runtime/kernels/quantize.h"
+#include "tests/support/split_bound.h"
 
 namespace fovea::testing {
 
@@ -127,32 +128,12 @@ class ReferenceGemm {
     double tolerance = 4 * epsilon * (std::fabs(sum) + std::fabs(bias)) + 1e-30;
     if (type == DType::kI4) tolerance += epsilon * std::sqrt(k / 32.0 + 4) * magnitude;
     if (!GemmTakesQuantized(type)) tolerance += epsilon * std::sqrt(static_cast<double>(k)) * magnitude;
-    if (split) tolerance += SplitTolerance(input.x + row * k, w);
+    if (split) tolerance += SplitBound(input.x + row * k, w, k);
     if (activation == Activation::kNone) return {y, tolerance};
     return {ReferenceActivation(activation, y), SpreadOf(activation, y, tolerance) + 3e-7 * std::fmax(1, std::fabs(y))};
   }
 
  private:
-  // Elements of x and w lose half of a 32639th of the largest of their 128, and products of lower bytes, up to 128 of
-  // these each, are left out. All of these add up like their root; four times that is what none of many sums exceeds.
-  double SplitTolerance(const float* x, const double* w) const {
-    double squares = 0;
-    for (size_t begin = 0; begin < weights_.shape.k; begin += 128) {
-      const size_t end = std::min<size_t>(begin + 128, weights_.shape.k);
-      double most_x = 0, most_w = 0;
-      for (size_t i = begin; i < end; ++i) {
-        most_x = std::fmax(most_x, std::fabs(x[i]));
-        most_w = std::fmax(most_w, std::fabs(w[i]));
-      }
-      const double unit_x = most_x / 32639, unit_w = most_w / 32639;
-      for (size_t i = begin; i < end; ++i) {
-        squares += std::pow(unit_x / 2 * w[i], 2) + std::pow(unit_w / 2 * x[i], 2);
-        squares += std::pow(128 * unit_x * 128 * unit_w, 2);
-      }
-    }
-    return 4 * std::sqrt(squares);
-  }
-
   GemmWeights weights_;
   std::vector<double> values_;
 };
