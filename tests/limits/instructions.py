@@ -3,7 +3,8 @@
   instructions.py LIMITS PLUGIN PROGRAM BLOB QEMU ARGUMENT.. [--update]
 
 PROGRAM is count.c, PLUGIN plugin.c. The same program takes the same instructions on every machine, so 3 % more or less
-is the program's doing; two runs must have equal counts. Exit status 77: QEMU is not there, or takes no such plugin.
+is the program's doing; two runs must have equal counts. Exit status 77: something is not built,
+or QEMU is not there or takes no such plugin.
 """
 import os
 import shutil
@@ -40,6 +41,10 @@ def main():
     if shutil.which(qemu[0]) is None:
         print(f"SKIPPED: there is no {qemu[0]} (tools/setup.sh --test installs it)")
         return 77
+    for needed in (plugin, program):
+        if not os.path.exists(needed):
+            print(f"SKIPPED: {os.path.basename(needed)} is not built")
+            return 77
     first, second = (measured(plugin, program, blob, qemu) for _ in range(2))
     if first != second:
         different = {name: (number, second[name]) for name, number in first.items() if number != second[name]}
