@@ -194,6 +194,17 @@ HWY_INLINE void FinishScores(const AttentionTile& tile, const AttentionRow& row,
   Hide(scores, from, row.begin, row.end, to);
 }
 
+// The keys from `key` on, before `to`, that are in one panel of the packed block; its rows have `depth` floats.
+struct PanelPart {
+  size_t end, vectors;
+  const float* keys;
+
+  HWY_INLINE PanelPart(const AttentionTile& tile, size_t depth, size_t key, size_t to)
+      : end(HWY_MIN(key / kPanel * kPanel + kPanel, to)),
+        vectors((end - key) / kLanes),
+        keys(tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel) {}
+};
+
 #if FOVEA_ATTENTION_INTEGERS
 // Products of kM rows with keys [from, to) of the packed block, if they are integers. Not inlined, because gcc would
 // keep fewer sums of products in f32 in registers.
@@ -205,12 +216,11 @@ HWY_NOINLINE void MultiplyIntegerKeys(const AttentionTile& tile, const Attention
   float factors[kM];
   for (size_t r = 0; r < kM; ++r) a[r] = rows[r].words, factors[r] = rows[r].factor;
   for (size_t key = from; key < to;) {
-    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
-    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
-    Columns<kM, Into::kScores, IntegerStep>([&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; }, NoFactors(), keys,
-                                            kPanel, depth, scores + key, kScoreStride, vectors, factors,
+    const PanelPart part(tile, depth, key, to);
+    Columns<kM, Into::kScores, IntegerStep>([&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; }, NoFactors(),
+                                            part.keys, kPanel, depth, scores + key, kScoreStride, part.vectors, factors,
                                             tile.key_factors + key);
-    key = panel_end;
+    key = part.end;
   }
 }
 #endif
@@ -225,11 +235,10 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
   for (size_t r = 0; r < kM; ++r) a[r] = words ? rows[r].words : rows[r].q, v[r] = rows[r].additive;
   const auto element = [&a](size_t r, size_t i) HWY_ATTR { return a[r] + i; };
   for (size_t key = from; key < to;) {
-    const size_t panel_end = HWY_MIN(key / kPanel * kPanel + kPanel, to), vectors = (panel_end - key) / kLanes;
-    const float* keys = tile.packed_keys + key / kPanel * kPanel * depth + key % kPanel;
+    const PanelPart part(tile, depth, key, to);
     const auto multiply = [&](auto step, const auto factors) HWY_ATTR {
-      Columns<kM, Into::kSet, decltype(step)>(element, factors, keys, kPanel, depth, scores + key, kScoreStride,
-                                              vectors, nullptr);
+      Columns<kM, Into::kSet, decltype(step)>(element, factors, part.keys, kPanel, depth, scores + key, kScoreStride,
+                                              part.vectors, nullptr);
     };
     if (WithKeyStep(tile, [&](auto step) HWY_ATTR { multiply(step, NoFactors()); })) {
     } else if (kAttendsScoreDistance && tile.score == Score::kDistance) {
@@ -238,13 +247,13 @@ HWY_INLINE void MultiplyPackedKeys(const AttentionTile& tile, const AttentionRow
       multiply(AdditiveStep(), [&v](size_t r, size_t i) HWY_ATTR { return v[r][i]; });
     } else {
       const size_t half = FirstHalf(depth);
-      Columns<kM, Into::kSet, DotStep>(element, NoFactors(), keys, kPanel, half, scores + key, kScoreStride, vectors,
-                                       nullptr);
+      Columns<kM, Into::kSet, DotStep>(element, NoFactors(), part.keys, kPanel, half, scores + key, kScoreStride,
+                                       part.vectors, nullptr);
       const auto after = [&a, half](size_t r, size_t i) HWY_ATTR { return a[r] + half + i; };
-      Columns<kM, Into::kFinish, DotStep>(after, NoFactors(), keys + half * kPanel, kPanel, depth - half, scores + key,
-                                          kScoreStride, vectors, nullptr, tile.key_factors + key);
+      Columns<kM, Into::kFinish, DotStep>(after, NoFactors(), part.keys + half * kPanel, kPanel, depth - half,
+                                          scores + key, kScoreStride, part.vectors, nullptr, tile.key_factors + key);
     }
-    key = panel_end;
+    key = part.end;
   }
 }
 
