@@ -39,7 +39,7 @@ std::vector<CellCase> CellCases() {
   return fewer;
 }
 
-bool Splits(const CellCase& c) { return c.backend == FOVEA_BACKEND_DEFAULT && testing::GemmSplits(c.type); }
+bool Splits(const CellCase& c) { return testing::GemmSplits(c.type, c.backend); }
 
 // A step of the cell over rows of gates and old states. `products`: the linear layer's, for weights that round states.
 std::vector<double> ExpectedStep(const CellCase& c, const std::vector<float>& xs, const std::vector<float>& olds,

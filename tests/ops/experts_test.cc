@@ -21,16 +21,14 @@ struct Expected {
 
 // One operation over 26 rows, or one row for each row of scores.
 struct Mixture {
-  Mixture(const Shape& of, ExpertsKind as, DType type, bool biased)
-      : shape(of), kind(as), parts(as == ExpertsKind::kApart ? 1 : of.chosen) {
+  Mixture(const Shape& of, ExpertsKind as, DType weights, bool biased)
+      : shape(of), kind(as), type(weights), parts(as == ExpertsKind::kApart ? 1 : of.chosen) {
     x = b.Input("x", s.tokens, parts * shape.read);
     scores = b.Input("scores", s.tokens, shape.experts);
     weight = b.RandomTensor(shape.experts * shape.made, shape.read, type);
     biases.resize(shape.experts * shape.made);
     std::vector<uint32_t> tensors = {weight};
     if (biased) biases = b.RandomFloats(biases.size()), tensors.push_back(b.Tensor(1, biases.size(), biases));
-    integers = type == DType::kI8 || type == DType::kI4;
-    splits = testing::GemmSplits(type);
     y = b.Op("experts", {x, scores}, tensors, s.tokens, made(),
              {{Attribute::kKind, static_cast<uint32_t>(kind)},
               {Attribute::kExperts, shape.experts},
@@ -47,7 +45,7 @@ struct Mixture {
     return order;
   }
 
-  Expected Reference(const std::vector<float>& xs, const std::vector<float>& ss, bool split) const {
+  Expected Reference(const std::vector<float>& xs, const std::vector<float>& ss, uint32_t backend) const {
     const std::vector<float> ws = b.TensorValues(weight);
     const size_t rows = ss.size() / shape.experts;
     Expected expected = {std::vector<double>(rows * made()), std::vector<double>(rows * made(), 1e-6)};
@@ -70,8 +68,9 @@ struct Mixture {
             sum += product, magnitude += std::fabs(product), weights += std::fabs(ws[row * shape.read + i]);
             low = std::min<double>(low, in[i]), high = std::max<double>(high, in[i]);
           }
-          double tolerance = 2e-6 * magnitude + (integers ? (high - low) / 255 * weights : 0);
-          if (split) tolerance += testing::SplitBound(in, &ws[row * shape.read], shape.read);
+          double tolerance = 2e-6 * magnitude + (GemmTakesQuantized(type) ? (high - low) / 255 * weights : 0);
+          if (testing::GemmSplits(type, backend))
+            tolerance += testing::SplitBound(in, &ws[row * shape.read], shape.read);
           const size_t at = r * made() + (apart ? place * shape.made : 0) + c;
           expected.values[at] += apart ? sum : share * sum;
           expected.tolerances[at] += apart ? tolerance : share * tolerance;
@@ -85,8 +84,8 @@ struct Mixture {
   TextSpaces s{b};
   Shape shape;
   ExpertsKind kind;
+  DType type;
   uint32_t parts, x, scores, weight, y;
-  bool integers, splits;
   std::vector<float> biases;
 };
 
@@ -94,7 +93,7 @@ void ExpectAsReference(Mixture& m, const std::vector<float>& xs, const std::vect
   const Lengths lengths = {static_cast<uint32_t>(ss.size() / m.shape.experts)};
   const std::vector<float> found =
       RunTiled(m.b, {{{m.s.tokens, lengths}}, {{m.x, xs}, {m.scores, ss}}, {}}, m.y, backend);
-  const Expected expected = m.Reference(xs, ss, m.splits && backend == FOVEA_BACKEND_DEFAULT);
+  const Expected expected = m.Reference(xs, ss, backend);
   ASSERT_EQ(found.size(), expected.values.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ASSERT_NEAR(found[i], expected.values[i], expected.tolerances[i])

@@ -61,7 +61,7 @@ void ExpectRow(const LinearCase& c, uint32_t backend, const float* found, const 
     }
     double tolerance = 1e-6 * magnitude + 1e-6;
     if (GemmTakesQuantized(c.type)) tolerance += QuantizationBound(x, w, c.inputs);
-    if (backend == FOVEA_BACKEND_DEFAULT && GemmSplits(c.type)) tolerance += SplitBound(x, w, c.inputs);
+    if (GemmSplits(c.type, backend)) tolerance += SplitBound(x, w, c.inputs);
     ASSERT_NEAR(found[column], ReferenceActivation(activation, sum), SpreadOf(activation, sum, tolerance))
         << "column " << column;
   }

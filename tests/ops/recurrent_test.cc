@@ -145,7 +145,7 @@ TEST(Recurrent, EveryTypeOfWeights) {
       Layer layer(c.cell, {false, true, true, Way::kNoMask}, c.type, width, true, RaggedLengths()[0]);
       const std::vector<double> expected = layer.Expected();
       double tolerance = GemmTakesQuantized(c.type) ? 0.02 : 1e-5;
-      if (c.backend == FOVEA_BACKEND_DEFAULT && testing::GemmSplits(c.type)) {
+      if (testing::GemmSplits(c.type, c.backend)) {
         double most = 0.5;  // no first state is larger
         for (const double state : expected) most = std::max(most, std::fabs(state));
         tolerance += SplitBoundOf(layer.cell, 0, static_cast<float>(most));

@@ -5,15 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
+#include "fovea/model.h"
 #include "runtime/gemm/gemm.h"
 
 namespace fovea::testing {
 
-// Whether the default backend multiplies these weights and x in two bytes each, by dot products.
-inline bool GemmSplits(DType weights) {
-  const GemmBackend* backend = XnnpackGemm();
-  return weights == DType::kF16 && backend != nullptr && backend->supports({DType::kF16, 1, 1});
+// Whether this FOVEA_BACKEND_ multiplies these weights and x in two bytes each, by dot products: only the default does.
+inline bool GemmSplits(DType weights, uint32_t backend) {
+  const GemmBackend* xnnpack = XnnpackGemm();
+  return backend == FOVEA_BACKEND_DEFAULT && weights == DType::kF16 && xnnpack != nullptr &&
+         xnnpack->supports({DType::kF16, 1, 1});
 }
 
 // The most that such a sum of k products is off: elements of x and w lose half of a 32639th of the largest of their
