@@ -31,7 +31,10 @@ def recorded(build):
             cones[line[4:]].add(made)
         else:
             made = line.split(": #deps")[0]
-    return {relative(path, build): objects for path, objects in cones.items()}
+    files = collections.defaultdict(set)  # a compiler's cache may name one file in two ways, whole and from BUILD_DIR
+    for path, objects in cones.items():
+        files[relative(path, build)] |= objects
+    return dict(files)
 
 
 def relative(path, build):
