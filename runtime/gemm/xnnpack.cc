@@ -1,5 +1,6 @@
 // The XNNPACK backend: f32 weights, int8 and int4 weights with quantized activations, and on 64-bit Arm with dot
-// products also f16 weights, which XNNPACK lacks.
+// products also f16 weights, which XNNPACK lacks. Where our kernels read another layout than XNNPACK's, no operator of
+// XNNPACK is made.
 //
 // An operator is made per shape, not per layer: before every run XNNPACK asks its weights provider for the packed
 // weights' address. The operator's storage is that provider and returns the address of the current layer.
@@ -131,14 +132,23 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot pack these weights", xnn_status_success, status);
 }
 
-// Packs f16 weights, for which PackWithXnnpack has nothing. `used` as there.
+// The machine in whose layout weights are packed for our kernels alone, or null where XNNPACK packs them.
+const GemmTarget* OwnTarget(const GemmShape& shape) {
+#if FOVEA_GEMM_PACKED_ARM
+  if (shape.type == DType::kF16) return XnnpackTarget("aarch64-dotprod");
+  if (shape.type == DType::kI8 && XnnpackPacking(shape) == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
+#else
+  (void)shape;
+#endif
+  return nullptr;
+}
+
+// Packs with XNNPACK, or for our kernels alone. `used` as in PackWithXnnpack.
 xnn_status PackHere(const GemmWeights& weights, void* packed, uint64_t size, XnnpackObject* object, size_t* used) {
-  const GemmShape& shape = weights.shape;
-  if (shape.type != DType::kF16) return PackWithXnnpack(weights, packed, static_cast<size_t>(size), object, used);
-  *used = static_cast<size_t>(RoundUp(shape.n, kSplitColumns) * SplitColumnBytes(shape.k));
-  if (*used > size) return xnn_status_out_of_memory;
-  PackSplit(static_cast<const uint16_t*>(weights.rows), weights.bias, shape.n, shape.k, static_cast<uint8_t*>(packed));
-  return xnn_status_success;
+  const size_t bytes = static_cast<size_t>(size);
+  const GemmTarget* own = OwnTarget(weights.shape);
+  return own == nullptr ? PackWithXnnpack(weights, packed, bytes, object, used)
+                        : PackForXnnpackTarget(*own, weights, packed, bytes, used);
 }
 
 Status Pack(const GemmWeights& weights, void* packed, Reporter& reporter) {
@@ -248,7 +258,9 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->packing = XnnpackPacking(shape);
   ChooseOwn(shape.type, kernels.gemm, op);
   op->activations = &kernels.activation;
-  if (shape.type == DType::kF16) return kOk;  // run with our kernel alone
+  if (OwnTarget(shape) != nullptr) {  // run with our kernel alone
+    return op->own != nullptr ? kOk : reporter.Fail(FOVEA_E_INTERNAL, "no kernel reads the layout of these weights");
+  }
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->op);
   if (status == xnn_status_success) return kOk;
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot make this operator", xnn_status_success, status);
@@ -260,7 +272,8 @@ size_t OwnColumnBytes(const GemmShape& shape, GemmPacking packing) {
   if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
   if (shape.type == DType::kF16) return static_cast<size_t>(SplitColumnBytes(k));
   if (shape.type == DType::kI8) {
-    return RoundUp(shape.k, packing == GemmPacking::kNeonDot ? 4 : 8) + sizeof(int32_t) + 2 * sizeof(float);
+    const uint32_t depth = packing == GemmPacking::kNeonDot ? 4 : packing == GemmPacking::kNeon ? 16 : 8;
+    return RoundUp(shape.k, depth) + sizeof(int32_t) + 2 * sizeof(float);
   }
   return k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);
 }

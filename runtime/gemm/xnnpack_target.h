@@ -23,8 +23,8 @@ struct GemmTarget {
   bool split_f16 = false;        // f16 weights are packed (runtime/kernels/gemm_split.h); else they are used in place
 };
 
-// Writes the bytes that Pack (xnnpack.cc) writes on that machine, except padding columns of the last block, which stay
-// zero. `packed` is zeroed before the call. `*used` becomes the number of bytes needed; more than `size` is refused.
+// Writes the bytes that Pack (xnnpack.cc) writes on that machine, except that padding columns of the last block are
+// zero. `*used` becomes the number of bytes needed; more than `size` is refused.
 xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& weights, void* packed, size_t size,
                                 size_t* used);
 

@@ -70,6 +70,11 @@ HWY_INLINE void LoadPair(const uint8_t* p, int8x16_t& low, int8x16_t& high) {
                    : "r"(p), "i"(kOffset), "m"(*reinterpret_cast<const uint8_t(*)[kOffset + 32]>(p)));
 }
 
+// 32 bytes to y in one instruction, which gcc does not form.
+HWY_INLINE void StorePair(float32x4_t low, float32x4_t high, float* y) {
+  __asm__("stp %q1, %q2, [%3]" : "=m"(*reinterpret_cast<float(*)[8]>(y)) : "w"(low), "w"(high), "r"(y));
+}
+
 // Adds the products of four of k, of which x has kLane, with 16 columns whose bytes are at w + kOffset.
 template <uint32_t kLane, int kOffset, size_t kRows>
 HWY_INLINE void AddFour(const uint8_t* w, const int8x16_t (&x)[kRows], int32x4_t (&sums)[4][kRows]) {

@@ -11,21 +11,43 @@ namespace fovea {
 namespace arm {
 namespace {
 
-// Writes columns 4 j to 4 j + 3 of kRows rows, given their integer sums. `last` has the scales of kColumns columns.
-// XNNPACK's assembly kernels multiply both scales first and do not fuse the addition.
-template <size_t kColumns, bool kScalesFirst, size_t kRows>
-HWY_INLINE void Finish(const QuantParams* params, const uint8_t* last, size_t j, const int32x4_t (&sums)[kRows],
+// Writes kVectors vectors of columns, from 4 j on, of kRows rows, given their integer sums. `last` has the scales of
+// kColumns columns. XNNPACK's assembly kernels multiply both scales first and do not fuse the addition.
+template <size_t kColumns, bool kScalesFirst, size_t kVectors, size_t kRows>
+HWY_INLINE void Finish(const QuantParams* params, const uint8_t* last, size_t j, const int32x4_t (*sums)[kRows],
                        const Block& block) {
-  const float32x4_t scales = LoadFloats(last + j * 16), biases = LoadFloats(last + kColumns * 4 + j * 16);
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-    const float32x4_t exact = vcvtq_f32_s32(sums[r]);
-    const float32x4_t v = kScalesFirst ? vaddq_f32(vmulq_f32(exact, vmulq_n_f32(scales, params[r].scale)), biases)
-                                       : vfmaq_f32(biases, vmulq_n_f32(exact, params[r].scale), scales);
-    vst1q_f32(block.y + r * block.stride + 4 * j, v);
+  float32x4_t scales[kVectors], biases[kVectors];
+  HWY_UNROLL(2) for (size_t i = 0; i < kVectors; ++i) {
+    scales[i] = LoadFloats(last + (j + i) * 16);
+    biases[i] = LoadFloats(last + kColumns * 4 + (j + i) * 16);
+  }
+  float* y = block.y + 4 * j;
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r, y += block.stride) {
+    float32x4_t v[kVectors];
+    HWY_UNROLL(2) for (size_t i = 0; i < kVectors; ++i) {
+      const float32x4_t exact = vcvtq_f32_s32(sums[i][r]);
+      v[i] = kScalesFirst ? vaddq_f32(vmulq_f32(exact, vmulq_n_f32(scales[i], params[r].scale)), biases[i])
+                          : vfmaq_f32(biases[i], vmulq_n_f32(exact, params[r].scale), scales[i]);
+    }
+    if constexpr (kVectors == 2) {
+      StorePair(v[0], v[1], y);
+    } else {
+      vst1q_f32(y, v[0]);
+    }
   }
 }
 
 // ---- Dot products (SDOT): blocks of 16 columns, four of k.
+
+template <int kTurn, size_t kRows>
+HWY_INLINE void AddDots(const uint8_t* w, const int8_t* x, size_t k, int32x4_t (&sums)[4][kRows]) {
+  int8x16_t sixteen[kRows];
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sixteen[r] = LoadBytes(x + r * k);
+  AddFour<0, 256 * kTurn>(w, sixteen, sums);
+  AddFour<1, 256 * kTurn + 64>(w, sixteen, sums);
+  AddFour<2, 256 * kTurn + 128>(w, sixteen, sums);
+  AddFour<3, 256 * kTurn + 192>(w, sixteen, sums);
+}
 
 template <size_t kRows>
 HWY_INLINE void MultiplyDot(const GemmTile& tile, size_t row, const Block& block) {
@@ -40,20 +62,17 @@ HWY_INLINE void MultiplyDot(const GemmTile& tile, size_t row, const Block& block
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sums[j][r] = vmulq_n_s32(minus_sums, params[r].zero_point);
   }
   w += 64;
-  for (const int8_t* const last = x + k / 16 * 16; x != last; x += 16, w += 256) {
-    int8x16_t sixteen[kRows];
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) sixteen[r] = LoadBytes(x + r * k);
-    AddFour<0, 0>(w, sixteen, sums);
-    AddFour<1, 64>(w, sixteen, sums);
-    AddFour<2, 128>(w, sixteen, sums);
-    AddFour<3, 192>(w, sixteen, sums);
+  for (const int8_t* const last = x + k / 32 * 32; x != last; x += 32, w += 512) {
+    AddDots<0>(w, x, k, sums);
+    AddDots<1>(w, x + 16, k, sums);
   }
+  if (k % 32 >= 16) AddDots<0>(w, x, k, sums), x += 16, w += 256;
   for (; x < end; x += 4, w += 64) {
     int8x16_t four[kRows];
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) four[r] = LoadBytes(x + r * k);
     AddFour<0, 0>(w, four, sums);
   }
-  HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) Finish<16, true>(params, w, j, sums[j], block);
+  HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) Finish<16, true, 2>(params, w, j, &sums[j], block);
 }
 
 void GemmDot(const GemmTile& tile) {
@@ -111,13 +130,13 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
     AddEight(w, eight, sums);
   }
   HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) {
-    int32x4_t of_rows[kRows];
+    int32x4_t of_rows[1][kRows];
     HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
       const int64x2_t low = vreinterpretq_s64_s32(sums[2 * j][p]), high = vreinterpretq_s64_s32(sums[2 * j + 1][p]);
-      of_rows[2 * p] = vreinterpretq_s32_s64(vzip1q_s64(low, high));
-      if (2 * p + 1 < kRows) of_rows[2 * p + 1] = vreinterpretq_s32_s64(vzip2q_s64(low, high));
+      of_rows[0][2 * p] = vreinterpretq_s32_s64(vzip1q_s64(low, high));
+      if (2 * p + 1 < kRows) of_rows[0][2 * p + 1] = vreinterpretq_s32_s64(vzip2q_s64(low, high));
     }
-    Finish<16, false>(params, w, j, of_rows, block);
+    Finish<16, false, 1>(params, w, j, of_rows, block);
   }
 }
 
@@ -131,103 +150,142 @@ void GemmMatrix(const GemmTile& tile) {
   }
 }
 
-// ---- Products of bytes in 16 bits (SMULL, SMLAL): blocks of eight columns, two of k. Four groups of such pairs rotate
-// over the columns: column c has pair (c + g) % 4 of eight consecutive elements in group g. Two products fit 16 bits
-// because weights are at least -127.
+// ---- Products of bytes in 16 bits (SMULL, SMLAL2, SADALP): blocks of four columns, 16 of k. Two products fit 16 bits
+// because weights are at least -127. A vector of sums is of one row and one column.
 
-// Adds eight of k, or sixteen in two turns, of which `w` has group kGroup.
-template <size_t kTurns, size_t kRows, size_t kVectors>
-HWY_INLINE void AddGroup(const uint8_t* w, size_t block_bytes, const int8x16_t (&x)[kTurns][kRows],
-                         int32x4_t (&sums)[kVectors][kRows]) {
-  HWY_UNROLL(2) for (size_t b = 0; b < kVectors / 2; ++b) {
-    int8x16_t group[kTurns];
-    HWY_UNROLL(2) for (size_t t = 0; t < kTurns; ++t) group[t] = LoadBytes(w + b * block_bytes + 64 * t);
-    constexpr size_t kAtOnce = HWY_MIN(kRows, 2);  // a product waits for the one before in its sum
-    const auto in_order = [](auto& low, auto& high) {
-      if constexpr (kRows > 1) InOrder(low), InOrder(high);
-    };
-    HWY_UNROLL(4) for (size_t row = 0; row < kRows; row += kAtOnce) {
-      int16x8_t low[kAtOnce], high[kAtOnce];
-      HWY_UNROLL(2) for (size_t r = 0; r < kAtOnce; ++r) {
-        low[r] = vmull_s8(vget_low_s8(group[0]), vget_low_s8(x[0][row + r]));
-        high[r] = vmull_high_s8(group[0], x[0][row + r]);
-        if constexpr (kTurns == 1) in_order(low[r], high[r]);
-      }
-      if constexpr (kTurns == 2) {
-        HWY_UNROLL(2) for (size_t r = 0; r < kAtOnce; ++r) {
-          low[r] = vmlal_s8(low[r], vget_low_s8(group[1]), vget_low_s8(x[1][row + r]));
-          high[r] = vmlal_high_s8(high[r], group[1], x[1][row + r]);
-          in_order(low[r], high[r]);
-        }
-      }
-      HWY_UNROLL(2) for (size_t r = 0; r < kAtOnce; ++r) {
-        sums[2 * b][row + r] = vpadalq_s16(sums[2 * b][row + r], low[r]);
-        sums[2 * b + 1][row + r] = vpadalq_s16(sums[2 * b + 1][row + r], high[r]);
-        in_order(sums[2 * b][row + r], sums[2 * b + 1][row + r]);
-      }
-    }
-  }
+// Adds sixteen products of each of four rows to the sums of two columns. gcc would copy some of eight products that are
+// in as many registers.
+HWY_INLINE void AddTwoColumns(int8x16_t a, int8x16_t b, const int8x16_t (&x)[4], int32x4_t (&sums_a)[4],
+                              int32x4_t (&sums_b)[4]) {
+  __asm__ volatile(
+      "smull v24.8h, %[a].8b, %[x0].8b\n"
+      "smull v25.8h, %[a].8b, %[x1].8b\n"
+      "smull v26.8h, %[a].8b, %[x2].8b\n"
+      "smull v27.8h, %[a].8b, %[x3].8b\n"
+      "smull v28.8h, %[b].8b, %[x0].8b\n"
+      "smull v29.8h, %[b].8b, %[x1].8b\n"
+      "smull v30.8h, %[b].8b, %[x2].8b\n"
+      "smull v31.8h, %[b].8b, %[x3].8b\n"
+      "smlal2 v24.8h, %[a].16b, %[x0].16b\n"
+      "smlal2 v25.8h, %[a].16b, %[x1].16b\n"
+      "smlal2 v26.8h, %[a].16b, %[x2].16b\n"
+      "smlal2 v27.8h, %[a].16b, %[x3].16b\n"
+      "smlal2 v28.8h, %[b].16b, %[x0].16b\n"
+      "smlal2 v29.8h, %[b].16b, %[x1].16b\n"
+      "smlal2 v30.8h, %[b].16b, %[x2].16b\n"
+      "smlal2 v31.8h, %[b].16b, %[x3].16b\n"
+      "sadalp %[a0].4s, v24.8h\n"
+      "sadalp %[a1].4s, v25.8h\n"
+      "sadalp %[a2].4s, v26.8h\n"
+      "sadalp %[a3].4s, v27.8h\n"
+      "sadalp %[b0].4s, v28.8h\n"
+      "sadalp %[b1].4s, v29.8h\n"
+      "sadalp %[b2].4s, v30.8h\n"
+      "sadalp %[b3].4s, v31.8h\n"
+      : [a0] "+w"(sums_a[0]), [a1] "+w"(sums_a[1]), [a2] "+w"(sums_a[2]), [a3] "+w"(sums_a[3]), [b0] "+w"(sums_b[0]),
+        [b1] "+w"(sums_b[1]), [b2] "+w"(sums_b[2]), [b3] "+w"(sums_b[3])
+      : [a] "w"(a), [b] "w"(b), [x0] "w"(x[0]), [x1] "w"(x[1]), [x2] "w"(x[2]), [x3] "w"(x[3])
+      : "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-template <size_t kTurns, size_t kRows, size_t kVectors>
-HWY_INLINE void AddTurns(const int8_t* from, size_t k, const uint8_t* w, size_t block_bytes,
-                         int32x4_t (&sums)[kVectors][kRows]) {
-  int8x16_t x[kTurns][kRows];  // eight elements, twice
-  HWY_UNROLL(2) for (size_t t = 0; t < kTurns; ++t) {
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) { x[t][r] = LoadTwice(from + r * k + 8 * t); }
-  }
-  HWY_UNROLL(4) for (size_t group = 0; group < 4; ++group) {
-    AddGroup(w + 16 * group, block_bytes, x, sums);
-    if (group == 3) break;
-    HWY_UNROLL(2) for (size_t t = 0; t < kTurns; ++t) {
-      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) x[t][r] = vextq_s8(x[t][r], x[t][r], 2);
+// The sixteen of k that are kTurn times sixteen further.
+template <size_t kTurn, size_t kRows, size_t kBlocks>
+HWY_INLINE void AddSixteen(const uint8_t* const (&w)[kBlocks], const int8_t* const (&from)[kRows],
+                           int32x4_t (&sums)[4 * kBlocks][kRows]) {
+  int8x16_t x[kRows];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) x[r] = LoadBytes(from[r] + 16 * kTurn);
+  constexpr size_t kAtOnce = kRows == 1 ? 4 : 2;  // columns; a product waits for the one before in its sum
+  HWY_UNROLL(4) for (size_t c = 0; c < 4 * kBlocks; c += kAtOnce) {
+    int8x16_t weights[kAtOnce];
+    if (c % 4 == 0) LoadPair<64 * kTurn>(w[c / 4], weights[0], weights[1]);
+    if (c % 4 == 2) LoadPair<64 * kTurn + 32>(w[c / 4], weights[0], weights[1]);
+    if constexpr (kAtOnce == 4) LoadPair<64 * kTurn + 32>(w[c / 4], weights[2], weights[3]);
+    if constexpr (kRows == 4) {
+      AddTwoColumns(weights[0], weights[1], x, sums[c], sums[c + 1]);
+      continue;
+    }
+    int16x8_t products[kAtOnce][kRows];
+    HWY_UNROLL(4) for (size_t i = 0; i < kAtOnce; ++i) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        products[i][r] = vmull_s8(vget_low_s8(weights[i]), vget_low_s8(x[r]));
+        InOrder(products[i][r]);
+      }
+    }
+    HWY_UNROLL(4) for (size_t i = 0; i < kAtOnce; ++i) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        products[i][r] = vmlal_high_s8(products[i][r], weights[i], x[r]);
+        InOrder(products[i][r]);
+      }
+    }
+    HWY_UNROLL(4) for (size_t i = 0; i < kAtOnce; ++i) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        sums[c + i][r] = vpadalq_s16(sums[c + i][r], products[i][r]);
+        InOrder(sums[c + i][r]);
+      }
     }
   }
 }
 
 template <size_t kRows, size_t kBlocks>
+HWY_INLINE void Skip(size_t turns, const uint8_t* (&w)[kBlocks], const int8_t* (&x)[kRows]) {
+  HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) w[b] += 64 * turns;
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) x[r] += 16 * turns;
+}
+
+template <size_t kRows, size_t kBlocks>
 HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_bytes, const Block& block) {
-  const size_t k = tile.k;
-  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
-  const int8_t* const end = x + k;
+  const int8_t* x[kRows];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) x[r] = static_cast<const int8_t*>(tile.x) + (row + r) * tile.k;
+  const uint8_t* w[kBlocks];
+  HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) w[b] = block.weights + b * block_bytes + 16;
+  int32x4_t sums[4 * kBlocks][kRows];
+  HWY_UNROLL(8) for (size_t c = 0; c < 4 * kBlocks; ++c) {
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) sums[c][r] = vdupq_n_s32(0);
+  }
+  const size_t turns = (tile.k + 15) / 16;
+  for (size_t left = turns / 4; left != 0; --left) {
+    AddSixteen<0>(w, x, sums);
+    AddSixteen<1>(w, x, sums);
+    AddSixteen<2>(w, x, sums);
+    AddSixteen<3>(w, x, sums);
+    Skip(4, w, x);
+  }
+  for (size_t left = turns % 4; left != 0; --left) {
+    AddSixteen<0>(w, x, sums);
+    Skip(1, w, x);
+  }
   const QuantParams* params = tile.params + row;
-  const uint8_t* w = block.weights;
-  int32x4_t sums[2 * kBlocks][kRows];
-  HWY_UNROLL(4) for (size_t j = 0; j < 2 * kBlocks; ++j) {
-    const int32x4_t minus_sums = LoadInts(w + j / 2 * block_bytes + j % 2 * 16);
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) sums[j][r] = vmulq_n_s32(minus_sums, params[r].zero_point);
-  }
-  w += 32;
-  for (const int8_t* const last = x + k / 16 * 16; x != last; x += 16, w += 128) {
-    AddTurns<2>(x, k, w, block_bytes, sums);
-  }
-  if (x < end) {
-    const bool two = end - x > 8;
-    AddTurns<1>(x, k, w, block_bytes, sums);
-    if (two) AddTurns<1>(x + 8, k, w + 64, block_bytes, sums);
-    w += two ? 128 : 64;
-  }
   HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) {
-    const Block part = {nullptr, block.y + 8 * b, block.stride};
-    HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) {
-      Finish<8, false>(params, w + b * block_bytes, j, sums[2 * b + j], part);
+    const int32x4_t minus_sums = LoadInts(block.weights + b * block_bytes);
+    int32x4_t of_rows[1][kRows];
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const int32x4_t low = vpaddq_s32(sums[4 * b][r], sums[4 * b + 1][r]);
+      const int32x4_t high = vpaddq_s32(sums[4 * b + 2][r], sums[4 * b + 3][r]);
+      of_rows[0][r] = vmlaq_n_s32(vpaddq_s32(low, high), minus_sums, params[r].zero_point);
     }
+    Finish<4, false, 1>(params, w[b], 0, of_rows, {nullptr, block.y + 4 * b, block.stride});
   }
 }
 
-void GemmPairs(const GemmTile& tile) {
-  const size_t block_bytes = 8 * ((tile.k + 7) / 8 * 8 + 12);
+void GemmPairs(const GemmTile& given) {
+  const GemmTile tile = given;  // whose members no store to y can change
+  const size_t block_bytes = 4 * ((tile.k + 15) / 16 * 16 + 12);
   const auto* weights = static_cast<const uint8_t*>(tile.weights);
-  for (size_t c = 0; c < tile.columns; c += 16, weights += 2 * block_bytes) {
-    if (tile.columns - c > 8) {
-      ForRows<4, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
-        MultiplyPairs<height(), 2>(tile, row, block_bytes, block);
-      });
-    } else {
-      ForRows<4, 1>(tile, weights, c, 8, [&](auto height, size_t row, const Block& block) {
-        MultiplyPairs<height(), 1>(tile, row, block_bytes, block);
-      });
-    }
+  for (size_t c = 0; c < tile.columns; c += 16, weights += 4 * block_bytes) {  // rows of x stay in cache for 16 columns
+    const size_t blocks = HWY_MIN((tile.columns - c + 3) / 4, 4);
+    ForRows<4, 3, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
+      Block part = block;
+      const auto multiply = [&](auto count) {
+        MultiplyPairs<height(), count()>(tile, row, block_bytes, part);
+        part.weights += count() * block_bytes;
+        part.y += 4 * count();
+      };
+      size_t b = 0;
+      if constexpr (height() == 1) {
+        for (; b + 2 <= blocks; b += 2) multiply(Constant<2>());
+      }
+      for (; b < blocks; ++b) multiply(Constant<1>());
+    });
   }
 }
 
