@@ -136,7 +136,7 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
 const GemmTarget* OwnTarget(const GemmShape& shape) {
 #if FOVEA_GEMM_PACKED_ARM
   if (shape.type == DType::kF16) return XnnpackTarget("aarch64-dotprod");
-  if (shape.type == DType::kI8 && XnnpackPacking(shape) == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
+  if (XnnpackPacking(shape) == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
 #else
   (void)shape;
 #endif

@@ -12,10 +12,10 @@ namespace fovea {
 namespace {
 
 // The microkernels that XNNPACK's src/configs/gemm-config.c chooses on these machines, given xnnpack_cpuinfo.cc. Those
-// of f16, and of int8 for aarch64-neon, are ours (runtime/kernels/gemm_arm*).
+// of f16, and of int8 and int4 for aarch64-neon, are ours (runtime/kernels/gemm_arm*).
 constexpr GemmTarget kTargets[] = {
     {"arm-neon", {8, 1, 1}, {2, 1, 1}, {8, 2, 4}, {16, 1, 1}},
-    {"aarch64-neon", {8, 1, 1}, {2, 1, 1}, {4, 16, 1}, {16, 1, 1}},
+    {"aarch64-neon", {8, 1, 1}, {2, 1, 1}, {4, 16, 1}, {4, 16, 1}},
     {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}, true},
     {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}, true},
     {"x86-avx2", {16, 1, 1}, {2, 4, 1}, {8, 8, 1}, {8, 8, 1}},

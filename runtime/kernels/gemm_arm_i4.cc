@@ -1,9 +1,10 @@
 // int8 rows times packed int4 weights on 64-bit Arm. Integer sums of 32 elements are exact and do not leave registers:
 // XNNPACK's kernels keep more sums than there are. Scaled sums are f32, added in the order of k.
 //
-// A block is sixteen columns: a float per column (the sum of its scaled weights), then for every 32 of k weights and a
-// bf16 scale per column, then sixteen biases. A byte holds a weight in its low half and, in its high half, one of as
-// many elements later as the kernel takes consecutively, both signed. Scales are stored divided by 16.
+// A block is sixteen columns (without dot products four): a float per column (the sum of its scaled weights), then for
+// every 32 of k weights and a bf16 scale per column, then a bias per column. A byte holds a weight in its low half and,
+// in its high half, one of as many elements later as the kernel takes consecutively, both signed. Scales are stored
+// divided by 16.
 #include "runtime/kernels/gemm_arm-inl.h"
 #include "runtime/kernels/gemm_arm.h"
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr size_t kColumns = 16, kDepth = 32;
 constexpr size_t kWeightBytes = kColumns * kDepth / 2, kStepBytes = kWeightBytes + kColumns * sizeof(uint16_t);
+constexpr size_t kFourStep = 4 * kDepth / 2 + 4 * sizeof(uint16_t);
 
 // Sixteen times the weights in the low and in the high halves of bytes.
 HWY_INLINE int8x16_t LowHalves(int8x16_t bytes) { return vshlq_n_s8(bytes, 4); }
@@ -223,135 +225,107 @@ void GemmMatrix(const GemmTile& tile) {
   });
 }
 
-// ---- Products in 16 bits: single elements of k. A sum of 32 products of a byte and a weight is from -32512 to 32768:
-// it fits when it begins at -128. Weights are a sixteenth of what the scales are for.
+// ---- Products in 16 bits (SMULL, SMLAL): blocks of four columns, a vector of 32 of k for each. Weights are a
+// sixteenth of what the scales are for: sums of four products, and of four of these sums, fit 16 bits.
 
-constexpr int16_t kBegin = -128;
-
-// Few rows: elements of x are repeated in all lanes and multiplied as bytes (SMLAL).
-template <size_t kRows>
-struct ByBytes {
-  static constexpr size_t kHalves = 2;  // eight columns each
-
-  // 32 of k.
-  static HWY_INLINE void Add(const uint8_t* w, const int8_t* from, size_t k, int16x8_t (&sums)[2][kRows]) {
-    const int8_t* x[kRows];
-    HWY_UNROLL(2) for (size_t r = 0; r < kRows; ++r) x[r] = from + r * k;
-    for (const uint8_t* const end = w + kWeightBytes; w != end; w += 4 * kColumns) {
-      HWY_UNROLL(4) for (size_t two = 0; two < 4; ++two) AddTwo(w + two * kColumns, x, sums);
+// Products of kCount columns, from kFirst on, with rows of 32, each pair of lanes added up: a vector for two columns,
+// the first one's in its lower half.
+template <size_t kFirst, size_t kCount, size_t kRows>
+HWY_INLINE void MultiplyColumns(const uint8_t* w, const int8x16_t (&x)[2][kRows], int16x8_t (*pairs)[kRows]) {
+  int8x16_t bytes[kCount];
+  LoadPair<16 * kFirst>(w, bytes[0], bytes[1]);
+  if constexpr (kCount == 4) LoadPair<16 * kFirst + 32>(w, bytes[2], bytes[3]);
+  int16x8_t sums[kCount][kRows];
+  constexpr size_t kAtOnce = kRows > 2 ? 1 : kCount;  // columns; a product waits for the one before in its sum
+  HWY_UNROLL(2) for (size_t first = 0; first < kCount; first += kAtOnce) {
+    int8x16_t low[kCount], high[kCount];
+    HWY_UNROLL(4) for (size_t c = first; c < first + kAtOnce; ++c) {
+      low[c] = vshrq_n_s8(vshlq_n_s8(bytes[c], 4), 4);
+      high[c] = vshrq_n_s8(bytes[c], 4);
     }
-  }
-
- private:
-  static HWY_INLINE void AddTwo(const uint8_t* w, const int8_t* (&x)[kRows], int16x8_t (&sums)[2][kRows]) {
-    const int8x16_t bytes = LoadBytes(w);
-    const int8x16_t weights[2] = {vshrq_n_s8(vshlq_n_s8(bytes, 4), 4), vshrq_n_s8(bytes, 4)};
-    int8x16x2_t elements[kRows];
-    HWY_UNROLL(2) for (size_t r = 0; r < kRows; ++r) {
-      elements[r] = vld2q_dup_s8(x[r]);
-      x[r] += 2;
-      __asm__("" : "+r"(x[r]));  // or each address is computed from one that does not move
+    HWY_UNROLL(4) for (size_t c = first; c < first + kAtOnce; ++c) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        sums[c][r] = vmull_s8(vget_low_s8(low[c]), vget_low_s8(x[0][r]));
+        InOrder(sums[c][r]);
+      }
     }
-    HWY_UNROLL(2) for (size_t odd = 0; odd < 2; ++odd) {
-      HWY_UNROLL(2) for (size_t r = 0; r < kRows; ++r) {
-        const int8x16_t element = elements[r].val[odd];
-        sums[0][r] = vmlal_s8(sums[0][r], vget_low_s8(weights[odd]), vget_low_s8(element));
-        sums[1][r] = vmlal_high_s8(sums[1][r], weights[odd], element);
-        InOrder(sums[0][r]), InOrder(sums[1][r]);
+    HWY_UNROLL(4) for (size_t c = first; c < first + kAtOnce; ++c) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        sums[c][r] = vmlal_high_s8(sums[c][r], low[c], x[0][r]);
+        InOrder(sums[c][r]);
+      }
+    }
+    HWY_UNROLL(4) for (size_t c = first; c < first + kAtOnce; ++c) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        sums[c][r] = vmlal_s8(sums[c][r], vget_low_s8(high[c]), vget_low_s8(x[1][r]));
+        InOrder(sums[c][r]);
+      }
+    }
+    HWY_UNROLL(4) for (size_t c = first; c < first + kAtOnce; ++c) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+        sums[c][r] = vmlal_high_s8(sums[c][r], high[c], x[1][r]);
+        InOrder(sums[c][r]);
       }
     }
   }
-};
-
-// Several rows: weights and x are widened to 16 bits, and elements of x stay lanes of a vector (MLA).
-template <size_t kRows>
-struct ByLanes {
-  static constexpr size_t kHalves = 1;
-
-  static HWY_INLINE void Add(const uint8_t* w, const int8_t* x, size_t k, int16x8_t (&sums)[1][kRows]) {
-    for (const int8_t* const end = x + kDepth; x != end; x += 8, w += 4 * kColumns) {
-      int16x8_t eight[kRows];
-      HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-        eight[r] = vmovl_s8(vld1_s8(x + r * k));
-        InOrder(eight[r]);  // or clang 19 widens each element by itself
-      }
-      AddTwo<0>(w, eight, sums[0]);
-      AddTwo<1>(w, eight, sums[0]);
-      AddTwo<2>(w, eight, sums[0]);
-      AddTwo<3>(w, eight, sums[0]);
-    }
-  }
-
- private:
-  template <int kTwo>
-  static HWY_INLINE void AddTwo(const uint8_t* w, const int16x8_t (&x)[kRows], int16x8_t (&sums)[kRows]) {
-    const int16x8_t bytes = vmovl_s8(vld1_s8(reinterpret_cast<const int8_t*>(w) + kColumns * kTwo));
-    const int16x8_t even = vshrq_n_s16(vshlq_n_s16(bytes, 12), 12), odd = vshrq_n_s16(bytes, 4);
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      sums[r] = vmlaq_laneq_s16(sums[r], even, x[r], 2 * kTwo);
-      InOrder(sums[r]);
-    }
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      sums[r] = vmlaq_laneq_s16(sums[r], odd, x[r], 2 * kTwo + 1);
-      InOrder(sums[r]);
-    }
-  }
-};
-
-// 8 kHalves columns, from `first` on.
-template <class Products, size_t kRows>
-HWY_INLINE void MultiplyElements(const GemmTile& tile, size_t row, const Block& block, size_t first) {
-  constexpr size_t kHalves = Products::kHalves;
-  const size_t k = tile.k;
-  const QuantParams* params = tile.params + row;
-  float32x4_t sums[2 * kHalves][kRows];
-  HWY_UNROLL(4) for (size_t j = 0; j < 2 * kHalves; ++j) {
-    const float32x4_t of_column = LoadFloats(block.weights + 4 * first + 16 * j);
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      sums[j][r] = vmulq_n_f32(of_column, ZeroPoint(params[r]) * 0.0625f);
-    }
-  }
-  const uint8_t* w = block.weights + kColumns * sizeof(float);
-  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
-  for (const int8_t* const end = x + k; x != end; x += kDepth, w += kStepBytes) {
-    int16x8_t exact[kHalves][kRows];
-    HWY_UNROLL(2) for (size_t h = 0; h < kHalves; ++h) {
-      HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) exact[h][r] = vdupq_n_s16(kBegin);
-    }
-    Products::Add(w + first, x, k, exact);
-    const int16x8_t back = vdupq_n_s16(-kBegin);
-    HWY_UNROLL(2) for (size_t h = 0; h < kHalves; ++h) {
-      float32x4_t low, high;
-      LoadScales(w + kWeightBytes, first / 8 + h, low, high);
-      HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-        const int32x4_t four = vaddl_s16(vget_low_s16(exact[h][r]), vget_low_s16(back));
-        sums[2 * h][r] = vfmaq_f32(sums[2 * h][r], vcvtq_f32_s32(four), low);
-        sums[2 * h + 1][r] = vfmaq_f32(sums[2 * h + 1][r], vcvtq_f32_s32(vaddl_high_s16(exact[h][r], back)), high);
-      }
-    }
-  }
-  HWY_UNROLL(4) for (size_t j = 0; j < 2 * kHalves; ++j) {
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      const size_t column = first + 4 * j;
-      Finish(sums[j][r], params[r].scale * 16, w + 4 * column, block.y + r * block.stride + column);
-    }
+  HWY_UNROLL(2) for (size_t c = 0; c < kCount; c += 2) {
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) pairs[c / 2][r] = vpaddq_s16(sums[c][r], sums[c + 1][r]);
   }
 }
 
-void GemmElements(const GemmTile& tile) {
-  ForBlocks<6, 4, 2, 1>(tile, [&](auto height, size_t row, const Block& block) {
-    constexpr size_t kRows = height();
-    using Products = std::conditional_t<(kRows > 2), ByLanes<kRows>, ByBytes<kRows>>;
-    for (size_t first = 0; first < kColumns; first += 8 * Products::kHalves) {
-      MultiplyElements<Products, kRows>(tile, row, block, first);
+template <size_t kRows>
+HWY_INLINE void MultiplyFour(const GemmTile& tile, size_t row, const Block& block) {
+  const int8_t* from[kRows];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) from[r] = static_cast<const int8_t*>(tile.x) + (row + r) * tile.k;
+  const QuantParams* params = tile.params + row;
+  const float32x4_t of_columns = LoadFloats(block.weights);
+  float32x4_t sums[kRows];
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) sums[r] = vmulq_n_f32(of_columns, ZeroPoint(params[r]) * 0.0625f);
+  const uint8_t* w = block.weights + 4 * sizeof(float);
+  for (const uint8_t* const end = w + tile.k / kDepth * kFourStep; w != end; w += kFourStep) {
+    int8x16_t x[2][kRows];
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      LoadPair<0>(reinterpret_cast<const uint8_t*>(from[r]), x[0][r], x[1][r]);
+      from[r] += kDepth;
     }
-  });
+    int16x8_t pairs[2][kRows];
+    if constexpr (kRows == 1) {
+      MultiplyColumns<0, 4>(w, x, pairs);
+    } else {
+      MultiplyColumns<0, 2>(w, x, &pairs[0]);
+      MultiplyColumns<2, 2>(w, x, &pairs[1]);
+    }
+    const uint16x4_t halves = vld1_u16(reinterpret_cast<const uint16_t*>(w + 4 * kDepth / 2));
+    const float32x4_t scales = vreinterpretq_f32_u32(vshll_n_u16(halves, 16));
+    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+      const int32x4_t exact = vpaddlq_s16(vpaddq_s16(pairs[0][r], pairs[1][r]));
+      sums[r] = vfmaq_f32(sums[r], vcvtq_f32_s32(exact), scales);
+    }
+  }
+  HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
+    Finish(sums[r], params[r].scale * 16, w, block.y + r * block.stride);
+  }
+}
+
+void GemmPairs(const GemmTile& given) {
+  const GemmTile tile = given;  // whose members no store to y can change
+  const size_t four_bytes = 2 * 4 * sizeof(float) + tile.k / kDepth * kFourStep;
+  const auto* weights = static_cast<const uint8_t*>(tile.weights);
+  for (size_t c = 0; c < tile.columns; c += 16, weights += 4 * four_bytes) {  // rows of x stay in cache for 16 columns
+    const size_t blocks = HWY_MIN((tile.columns - c + 3) / 4, 4);
+    ForRows<4, 3, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
+      Block four = block;
+      for (size_t b = 0; b < blocks; ++b, four.weights += four_bytes, four.y += 4) {
+        MultiplyFour<height()>(tile, row, four);
+      }
+    });
+  }
 }
 
 }  // namespace
 }  // namespace arm
 
-void GemmArmI4(const GemmTile& tile) { arm::ForPacking(tile, arm::GemmMatrix, arm::GemmDot, arm::GemmElements); }
+void GemmArmI4(const GemmTile& tile) { arm::ForPacking(tile, arm::GemmMatrix, arm::GemmDot, arm::GemmPairs); }
 
 }  // namespace fovea
 

@@ -22,10 +22,10 @@ struct Block {
 };
 
 // The kernels that XNNPACK chooses, by name: 4x16c4 has blocks of 16 columns and 4 of k, 2x8c2s4 four turns. Of fewer
-// f32 columns than a block has it takes kernels of two: 4x2, on x86 and in WebAssembly 4x2c4. f16 and the int8 of
-// aarch64-neon have kernels of ours.
+// f32 columns than a block has it takes kernels of two: 4x2, on x86 and in WebAssembly 4x2c4. f16, and int8 and int4
+// of aarch64-neon, have kernels of ours.
 const std::map<std::string, std::map<DType, Block>> kBlocks = {
-    {"aarch64-neon", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {4, 16, 1}}, {DType::kI4, {16, 1, 1}}}},
+    {"aarch64-neon", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {4, 16, 1}}, {DType::kI4, {4, 16, 1}}}},
     {"arm-neon", {{DType::kF32, {8, 1, 1}}, {DType::kI8, {8, 2, 4}}, {DType::kI4, {16, 1, 1}}}},
     {"aarch64-dotprod",
      {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 4, 1}}, {DType::kI4, {16, 4, 1}}, {DType::kF16, {16, 4, 1}}}},
