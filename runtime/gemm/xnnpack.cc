@@ -136,7 +136,9 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
 const GemmTarget* OwnTarget(const GemmShape& shape) {
 #if FOVEA_GEMM_PACKED_ARM
   if (shape.type == DType::kF16) return XnnpackTarget("aarch64-dotprod");
-  if (XnnpackPacking(shape) == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
+  if (GemmTakesQuantized(shape.type) && XnnpackPacking(shape) == GemmPacking::kNeon) {
+    return XnnpackTarget("aarch64-neon");
+  }
 #else
   (void)shape;
 #endif
@@ -242,8 +244,10 @@ void ChooseOwn(DType type, const GemmKernels& kernels, XnnpackOperator* op) {
             : type == DType::kF16 ? kernels.packed_f16
             : type == DType::kI8  ? kernels.packed_i8
                                   : kernels.packed_i4;
-  // XNNPACK's kernel is as fast for one row of f32, and for one of int8 with matrix products.
-  op->own_from = type == DType::kF32 || (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) ? 2 : 1;
+  // XNNPACK's kernel is as fast for one row of f32 on x86, and for one of int8 with matrix products.
+  const bool leaves_one = (type == DType::kF32 && op->packing == GemmPacking::kAvx2) ||
+                          (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm);
+  op->own_from = leaves_one ? 2 : 1;
 }
 
 Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storage, Reporter& reporter) {

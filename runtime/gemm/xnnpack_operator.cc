@@ -101,7 +101,9 @@ GemmPacking XnnpackPacking(const GemmShape& shape) {
   }
 #elif defined(__aarch64__)
   if (shape.type == DType::kF16) return GemmPacking::kNeonDot;  // the only one of f16 weights
-  if (!GemmTakesQuantized(shape.type)) return GemmPacking::kOther;
+  if (shape.type == DType::kF32) {                              // fewer columns use other kernels
+    return shape.n >= 8 && has_blocks(xnn_init_f32_gemm_config(), 8, 0, 0) ? GemmPacking::kNeon : GemmPacking::kOther;
+  }
   const bool eight = shape.type == DType::kI8;
   const xnn_gemm_config* config = eight ? xnn_init_qd8_f32_qc8w_gemm_config() : xnn_init_qd8_f32_qb4w_gemm_config();
   // XNNPACK chooses these by the processor's instructions.

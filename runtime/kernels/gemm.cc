@@ -412,7 +412,8 @@ using GemmFunction = void (*)(const GemmTile&);
 constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmPackedF32 : nullptr, kPackedF16 = nullptr;
 constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmPackedI8 : nullptr;
 #elif FOVEA_GEMM_PACKED_ARM
-constexpr GemmFunction kPackedF32 = nullptr, kPackedF16 = kWeightsF16 ? GemmArmF16 : nullptr;
+constexpr GemmFunction kPackedF32 = kWeightsF32 ? GemmArmF32 : nullptr;
+constexpr GemmFunction kPackedF16 = kWeightsF16 ? GemmArmF16 : nullptr;
 constexpr GemmFunction kPackedI8 = kWeightsI8 ? GemmArmI8 : nullptr;
 #else
 constexpr GemmFunction kPackedF32 = nullptr, kPackedF16 = nullptr, kPackedI8 = nullptr;

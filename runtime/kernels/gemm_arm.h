@@ -1,6 +1,6 @@
 // Kernels for 64-bit Arm that are compiled once, not per SIMD target. For packed weights (GemmKernels::packed_*) there
-// is one for each packing (XNNPACK's for int8 and int4), which implies the instructions of the machine; for integer
-// weights in place there is one with and one without dot products.
+// is one for each packing, which implies the instructions of the machine; for integer weights in place there is one
+// with and one without dot products.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_ARM_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_ARM_H_
 
@@ -30,6 +30,7 @@
 
 namespace fovea {
 
+void GemmArmF32(const GemmTile& tile);
 void GemmArmI8(const GemmTile& tile);
 void GemmArmI4(const GemmTile& tile);
 void GemmArmF16(const GemmTile& tile);
