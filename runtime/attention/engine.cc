@@ -102,6 +102,12 @@ void AttentionEngine::UseProducts(Products products) {
   } else if (kRowsI8 && call_.key_type == DType::kI8 && products != Products::kBf16) {
     tile_.value_factors = Scratch<float>(ScratchPart::kValueFactors);
   }
+  if (kBuildsArmI8) {
+    const bool halves = attention_.half_values && tile_.products == Products::kI8 && tile_.value_factors == nullptr &&
+                        spec_.weighting.kind == Activation::kNone && !spec_.weighting.gaussian &&
+                        spec_.pattern.top_k == 0;
+    tile_.halves = halves ? &source_ : nullptr;
+  }
 }
 
 // Places what shorter products need in scratch that was laid out for f32: packed keys, with int16 also values, take a

@@ -196,13 +196,14 @@ void Merge(const AttentionTile& part, uint32_t part_row, const AttentionTile& wh
 
 }  // namespace
 
-#if !FOVEA_ATTENTION_ASKS
+#if !FOVEA_ATTENTION_ASKS && !FOVEA_ATTENTION_ASKS_HALVES
 constexpr
 #endif
     AttentionKernels
     MakeAttentionKernels() {
   return {{true, kHasBf16, HasI8(), kHasI16},
-          static_cast<uint32_t>(kInPlaceRows),
+          static_cast<uint16_t>(kInPlaceRows),
+          HasHalves(),
           Narrow,
           Pack,
           Attend,

@@ -135,6 +135,9 @@ struct AttentionTile {
   const uint32_t* index;
   uint32_t first, step;
   uint32_t existing;  // with `source`: number of positions, in and after the block, that have a key
+  // With kI8 products, a softmax and AttentionKernels::half_values: weights times values are in f16, except values that
+  // f16 does not hold well, which are read here. Null: f32.
+  const KeySource* halves;
 
   // Whether recorded weights are scores until they are finished.
   bool StoresScores() const { return weigh == nullptr || keeps_scores; }
@@ -151,7 +154,8 @@ inline constexpr uint32_t kAttentionScoreFloats =
 
 struct AttentionKernels {
   bool has[kProductsCount];  // products for which this CPU has an instruction; kF32 always
-  uint32_t in_place_rows;    // tiles of at most this many rows are faster with AttentionTile::source, where possible
+  uint16_t in_place_rows;    // tiles of at most this many rows are faster with AttentionTile::source, where possible
+  bool half_values;          // this CPU has AttentionTile::halves
   // If products are not kF32: converts all rows of the tile to words, before the first block.
   void (*narrow)(const AttentionTile&);
   // Packs keys [begin, end) of the current block, begin < end <= block. Reads keys [begin rounded down to lanes, end).

@@ -44,10 +44,11 @@ HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* 
 // The finite base of the exponent: if no key was seen so far, any base gives the weights 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is the factor of the former sums.
-template <size_t kM>
-HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
-                        float* HWY_RESTRICT shrink) {
+// Weights of the scores of kM rows, relative to the new maximum: store(r, i, 2^kHeadRoom * weights of keys from i on).
+// shrink[r] is the factor of the former sums.
+template <size_t kM, int kHeadRoom, class Store>
+HWY_INLINE void Softmax(AttentionRow* rows, float* sums, const float* scores, size_t from, size_t to,
+                        float* HWY_RESTRICT shrink, const Store store) {
   const D d;
   constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
   HWY_ALIGN float factors[kPadded] = {};
@@ -66,20 +67,33 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
   }
   for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
   for (size_t r = 0; r < kM; ++r) {
-    float* row_scores = scores + r * kScoreStride;
-    const V base = hn::Set(d, bases[r]);
-    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
+    const float* row_scores = scores + r * kScoreStride;
+    const V base = hn::Set(d, bases[r] - kHeadRoom);
+    const V former = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
+    V sum = kHeadRoom != 0 ? hn::Zero(d) : former;
     ForWholeVectors(
         d, to - from,
         [=](size_t i, AllLanes) HWY_ATTR { return Weight(hn::Sub(hn::Load(d, row_scores + from + i), base)); },
         [=, &sum](size_t i, AllLanes, V weight) HWY_ATTR {
-          hn::Store(weight, d, row_scores + from + i);
+          store(r, from + i, weight);
           sum = hn::Add(sum, weight);
         });
+    if constexpr (kHeadRoom != 0) sum = hn::MulAdd(sum, hn::Set(d, 1.0f / (1 << kHeadRoom)), former);
     hn::Store(sum, d, sums + r * kAttentionLanes);
     shrink[r] = factors[r];
   }
 }
+
+#if FOVEA_ATTENTION_HALVES
+// Writes weights of kM rows in f16 to HalvesOf(scores), and keeps the scores.
+template <size_t kM>
+HWY_NOINLINE void SoftmaxHalves(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
+                                float* HWY_RESTRICT shrink) {
+  uint16_t* halves = HalvesOf(scores);
+  Softmax<kM, kHalfHeadRoom>(tile.rows + first_row, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink,
+                             [=](size_t r, size_t i, V weights) HWY_ATTR { StoreHalves(weights, halves, r, i); });
+}
+#endif
 
 #if FOVEA_ATTENTION_I16
 // 2^x within 3e-6 of itself; 0 for -infinity. NaN stays NaN.
@@ -212,7 +226,12 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
       return;
     }
 #endif
-    Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
+#if FOVEA_ATTENTION_HALVES
+    if (InHalves(tile)) return SoftmaxHalves<kM>(tile, first_row, scores, from, to, shrink);
+#endif
+    Softmax<kM, 0>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink,
+                   [=](size_t r, size_t i, V weight)
+                       HWY_ATTR { hn::Store(weight, D(), scores + r * kScoreStride + i); });
     fade();
     return;
   }
@@ -277,6 +296,26 @@ HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t f
   }
 }
 
+#if FOVEA_ATTENTION_HALVES
+// Adds weights times outliers of [begin, end) to the sums of `count` rows, in f32. Weights of 0 are skipped: the value
+// may be infinite or NaN.
+inline HWY_NOINLINE void AddOutliers(const AttentionTile& tile, size_t first_row, size_t count, const float* scores,
+                                     size_t begin, size_t end, float* out) {
+  const D d;
+  const uint32_t* outliers = Outliers(tile);
+  for (uint32_t n = 1; n <= outliers[0]; ++n) {
+    const uint32_t key = outliers[n];
+    if (key < begin || key >= end) continue;
+    const float* value = PlainValueRow(tile, *tile.halves, tile.Position(key));
+    for (size_t r = 0; r < count; ++r) {
+      const V score = hn::Set(d, scores[r * kScoreStride + key] - BaseOf(tile.rows[first_row + r].max));
+      const float weight = hn::GetLane(Weight(score));
+      if (weight != 0.0f) AddValue(weight, value, tile.d_v, out + r * RoundUpTo(tile.d_v, kAttentionLanes));
+    }
+  }
+}
+#endif
+
 template <size_t kM>
 HWY_INLINE void AttendRows(const AttentionTile& tile, size_t first_row) {
   uint32_t begin, end;
@@ -304,6 +343,13 @@ HWY_INLINE void AttendRows(const AttentionTile& tile, size_t first_row) {
       for (float& factor : shrink) factor = 1.0f;
       key = part_end;
     }
+    return;
+  }
+#endif
+#if FOVEA_ATTENTION_HALVES
+  if (InHalves(tile)) {
+    AddHalfValues<kM>(tile, HalvesOf(scores), begin, end, shrink, out);
+    if (Outliers(tile)[0] != 0) AddOutliers(tile, first_row, kM, scores, begin, end, out);
     return;
   }
 #endif

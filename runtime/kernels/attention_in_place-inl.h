@@ -30,8 +30,6 @@ HWY_INLINE bool WithElementInPlace(const AttentionTile& tile, const F f) {
   return false;
 }
 
-constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;
-
 // Rows of one head are not contiguous, so hardware prefetchers do not follow them: rows this many keys ahead are
 // prefetched into L2, a line at a time between other work.
 constexpr size_t kFetchAhead = 64;

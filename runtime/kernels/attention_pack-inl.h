@@ -36,6 +36,7 @@ constexpr size_t kGroup = 6, kColumns = 2;
 static_assert(kGroup <= kAttentionGroup, "scratch has room for this many rows");
 constexpr size_t kPanel = kColumns * kLanes;  // packed keys are stored as [panel][d_k][kPanel]
 static_assert(kAttentionKeyStep % kPanel == 0, "a block must consist of whole panels");
+constexpr size_t kScoreStride = kAttentionMaxBlock + kAttentionLanes;  // between the scores of rows
 
 constexpr float kLog2E = 1.44269504f;
 constexpr float kHidden = -std::numeric_limits<float>::infinity();  // score of a key that a row does not see

@@ -33,6 +33,8 @@
 #undef FOVEA_ATTENTION_INTEGERS
 #define FOVEA_ATTENTION_INTEGERS (FOVEA_ATTENTION_I16 || FOVEA_ATTENTION_SDOT)
 
+#include "runtime/kernels/attention_halves-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace fovea {
 namespace HWY_NAMESPACE {
@@ -324,6 +326,9 @@ inline void Pack(const AttentionTile& tile, const KeySource& source, uint32_t be
     FetchAhead(tile, source, key, end);
     words ? PackKeyWords(tile, source, key, end, to) : PackKeys(tile, source, key, end, to);
   }
+#if FOVEA_ATTENTION_HALVES
+  if (InHalves(tile)) return PackHalfValues(tile, source, begin, end);
+#endif
   const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   if (kHasBf16 && tile.products == Products::kBf16) {
     for (size_t key = begin / 2 * 2; key < end; key += 2) {
