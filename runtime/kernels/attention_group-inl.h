@@ -44,15 +44,13 @@ HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* 
 // The finite base of the exponent: if no key was seen so far, any base gives the weights 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// Weights of the scores of kM rows, relative to the new maximum: store(r, i, 2^kHeadRoom * weights of keys from i on).
-// shrink[r] is the factor of the former sums.
-template <size_t kM, int kHeadRoom, class Store>
-HWY_INLINE void Softmax(AttentionRow* rows, float* sums, const float* scores, size_t from, size_t to,
-                        float* HWY_RESTRICT shrink, const Store store) {
+// The new maxima of kM rows: the bases of their weights, and the factors of their former sums.
+template <size_t kM>
+HWY_INLINE void RaiseMaxima(AttentionRow* rows, const float* scores, size_t from, size_t to, float* HWY_RESTRICT bases,
+                            float* HWY_RESTRICT shrink) {
   const D d;
   constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
   HWY_ALIGN float factors[kPadded] = {};
-  float bases[kM];
   for (size_t r = 0; r < kM; ++r) {
     const float* row_scores = scores + r * kScoreStride;
     // A NaN is either skipped or ends up in the maximum, regardless of the scores before and after it.
@@ -66,32 +64,63 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, const float* scores, si
     rows[r].max = new_max;
   }
   for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
+  for (size_t r = 0; r < kM; ++r) shrink[r] = factors[r];
+}
+
+// Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is the factor of the former sums.
+template <size_t kM>
+HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t from, size_t to,
+                        float* HWY_RESTRICT shrink) {
+  const D d;
+  float bases[kM];
+  RaiseMaxima<kM>(rows, scores, from, to, bases, shrink);
   for (size_t r = 0; r < kM; ++r) {
-    const float* row_scores = scores + r * kScoreStride;
-    const V base = hn::Set(d, bases[r] - kHeadRoom);
-    const V former = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, factors[r]));
-    V sum = kHeadRoom != 0 ? hn::Zero(d) : former;
+    float* row_scores = scores + r * kScoreStride;
+    const V base = hn::Set(d, bases[r]);
+    V sum = hn::Mul(hn::Load(d, sums + r * kAttentionLanes), hn::Set(d, shrink[r]));
     ForWholeVectors(
         d, to - from,
         [=](size_t i, AllLanes) HWY_ATTR { return Weight(hn::Sub(hn::Load(d, row_scores + from + i), base)); },
         [=, &sum](size_t i, AllLanes, V weight) HWY_ATTR {
-          store(r, from + i, weight);
+          hn::Store(weight, d, row_scores + from + i);
           sum = hn::Add(sum, weight);
         });
-    if constexpr (kHeadRoom != 0) sum = hn::MulAdd(sum, hn::Set(d, 1.0f / (1 << kHeadRoom)), former);
     hn::Store(sum, d, sums + r * kAttentionLanes);
-    shrink[r] = factors[r];
   }
 }
 
 #if FOVEA_ATTENTION_HALVES
-// Writes weights of kM rows in f16 to HalvesOf(scores), and keeps the scores.
+// Writes weights of kM rows in f16 to HalvesOf(scores), and keeps the scores. Sixteen keys on a grid that is fixed in
+// the block are added in f16 first, so that a row's sum is the same in any group.
 template <size_t kM>
 HWY_NOINLINE void SoftmaxHalves(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
                                 float* HWY_RESTRICT shrink) {
-  uint16_t* halves = HalvesOf(scores);
-  Softmax<kM, kHalfHeadRoom>(tile.rows + first_row, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink,
-                             [=](size_t r, size_t i, V weights) HWY_ATTR { StoreHalves(weights, halves, r, i); });
+  const D d;
+  constexpr size_t kKeys = 2 * kHalfLanes;
+  float bases[kM];
+  RaiseMaxima<kM>(tile.rows + first_row, scores, from, to, bases, shrink);
+  const size_t begin = from / kKeys * kKeys, end = RoundUpTo(to, kKeys);
+  for (size_t r = 0; r < kM; ++r) {
+    float *row_scores = scores + r * kScoreStride, *row_sums = tile.sums + (first_row + r) * kAttentionLanes;
+    uint16_t* halves = HalvesOf(scores) + r / 2 * kPairStride + r % 2 * kLanes;
+    for (size_t i = begin; i < from; i += kLanes) hn::Store(hn::Set(d, kHidden), d, row_scores + i);
+    for (size_t i = to; i < end; i += kLanes) hn::Store(hn::Set(d, kHidden), d, row_scores + i);
+    const V base = hn::Set(d, bases[r] - kHalfHeadRoom);
+    V low = hn::Zero(d), high = hn::Zero(d);
+    for (size_t i = begin; i < end; i += kKeys) {
+      HalfWeights weights[2];
+      weights[0].Split(base, row_scores + i);
+      weights[1].Split(base, row_scores + i + kHalfLanes);
+      weights[0].Raise(), weights[1].Raise();
+      weights[0].Store(halves + 2 * i);
+      weights[1].Store(halves + 2 * (i + kHalfLanes));
+      const float16x8_t sum = vreinterpretq_f16_u16(OfHalves<kHalfAdd>(weights[0].weights, weights[1].weights));
+      low = hn::Add(low, V(vcvt_f32_f16(vget_low_f16(sum))));
+      high = hn::Add(high, V(vcvt_high_f32_f16(sum)));
+    }
+    const V former = hn::Mul(hn::Load(d, row_sums), hn::Set(d, shrink[r]));
+    hn::Store(hn::MulAdd(hn::Add(low, high), hn::Set(d, kHalfUnit), former), d, row_sums);
+  }
 }
 #endif
 
@@ -229,9 +258,7 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
 #if FOVEA_ATTENTION_HALVES
     if (InHalves(tile)) return SoftmaxHalves<kM>(tile, first_row, scores, from, to, shrink);
 #endif
-    Softmax<kM, 0>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink,
-                   [=](size_t r, size_t i, V weight)
-                       HWY_ATTR { hn::Store(weight, D(), scores + r * kScoreStride + i); });
+    Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
     fade();
     return;
   }

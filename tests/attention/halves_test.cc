@@ -55,7 +55,7 @@ TEST(Halves, NearF32) {
   }
 }
 
-// Values of all magnitudes: those that f16 does not hold well stay f32.
+// Values of all magnitudes: f16 does not hold some of them well, which stay f32.
 TEST(Halves, MagnitudesOfValues) {
   for (const float magnitude : {0.0f, 1e-38f, 1e-8f, 1e-4f, 0.003f, 0.005f, 0.02f, 10.0f, 63.99f, 70.0f, 1e5f, 1e30f}) {
     SCOPED_TRACE(magnitude);
@@ -75,7 +75,7 @@ TEST(Halves, MagnitudesOfValues) {
   }
 }
 
-// One element of one value is not like the others. Windows begin and end anywhere among the keys that are one sum.
+// One element of one value is an outlier. Windows begin and end anywhere among the keys that are one sum.
 TEST(Halves, OutliersAreF32) {
   constexpr uint32_t kKey = 41;
   for (const float bad : {1e5f, -1e30f, 3e38f, 100.0f, 65504.0f, kNan, kInfinity, -kInfinity}) {
@@ -98,7 +98,7 @@ TEST(Halves, OutliersAreF32) {
           const int64_t distance = row - int64_t{kKey};
           const bool sees = distance <= int64_t{pattern.left} && -distance <= int64_t{pattern.right};
           if (sees) {
-            ASSERT_LE(test::Distance(out[i], f32[i]), std::max(0x1p-9, 1e-5 * std::fabs(f32[i]))) << i;
+            ASSERT_LE(test::Distance(out[i], f32[i]), std::max(0x1p-9, 5e-4 * std::fabs(f32[i]))) << i;
           } else {
             ASSERT_EQ(memcmp(&out[i], &expected[i], sizeof(float)), 0) << i;
           }
