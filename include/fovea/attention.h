@@ -192,7 +192,7 @@ typedef enum fovea_score {
 } fovea_score; /* How a query and a key are scored. */
 /* Type of the products, if the CPU has an instruction for it (x86 with AVX-512: int8 and int16 with VNNI, bf16 with
  * BF16; 64-bit Arm: int8 with dot products, bf16 with BF16); else f32. Queries are rounded to the type, and keys that
- * are not stored in it. Sums, softmax and outputs are f32. */
+ * are not stored in it. Sums, softmax and outputs are f32; int8 on Arm with FP16 has weights and values in f16. */
 typedef enum fovea_products {
   FOVEA_PRODUCTS_F32 = 0,
   FOVEA_PRODUCTS_BF16 = 1, /* Queries with keys, weights with values: an operand is off by up to 2^-9 of itself. */
