@@ -44,14 +44,12 @@ HWY_INLINE void Fade(const AttentionTile& tile, const AttentionRow& row, float* 
 // The finite base of the exponent: if no key was seen so far, any base gives the weights 0.
 HWY_INLINE float BaseOf(float max) { return max == kHidden ? 0.0f : max; }
 
-// The new maxima of kM rows: the bases of their weights, and the factors of their former sums.
-template <size_t kM>
-HWY_INLINE void RaiseMaxima(AttentionRow* rows, const float* scores, size_t from, size_t to, float* HWY_RESTRICT bases,
-                            float* HWY_RESTRICT shrink) {
+// The new maxima of `count` rows: the bases of their weights, and the factors of their former sums.
+HWY_INLINE void RaiseMaxima(AttentionRow* rows, size_t count, const float* scores, size_t from, size_t to,
+                            float* HWY_RESTRICT bases, float* HWY_RESTRICT shrink) {
   const D d;
-  constexpr size_t kPadded = (kM + kLanes - 1) / kLanes * kLanes;
-  HWY_ALIGN float factors[kPadded] = {};
-  for (size_t r = 0; r < kM; ++r) {
+  HWY_ALIGN float factors[(kGroup + kLanes - 1) / kLanes * kLanes] = {};
+  for (size_t r = 0; r < count; ++r) {
     const float* row_scores = scores + r * kScoreStride;
     // A NaN is either skipped or ends up in the maximum, regardless of the scores before and after it.
     V max = hn::Set(d, kHidden);
@@ -63,8 +61,8 @@ HWY_INLINE void RaiseMaxima(AttentionRow* rows, const float* scores, size_t from
     factors[r] = rows[r].max - bases[r];
     rows[r].max = new_max;
   }
-  for (size_t i = 0; i < kPadded; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
-  for (size_t r = 0; r < kM; ++r) shrink[r] = factors[r];
+  for (size_t i = 0; i < count; i += kLanes) hn::Store(Weight(hn::Load(d, factors + i)), d, factors + i);
+  for (size_t r = 0; r < count; ++r) shrink[r] = factors[r];
 }
 
 // Replaces the scores of kM rows by weights relative to the new maximum; shrink[r] is the factor of the former sums.
@@ -73,7 +71,7 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
                         float* HWY_RESTRICT shrink) {
   const D d;
   float bases[kM];
-  RaiseMaxima<kM>(rows, scores, from, to, bases, shrink);
+  RaiseMaxima(rows, kM, scores, from, to, bases, shrink);
   for (size_t r = 0; r < kM; ++r) {
     float* row_scores = scores + r * kScoreStride;
     const V base = hn::Set(d, bases[r]);
@@ -90,17 +88,16 @@ HWY_INLINE void Softmax(AttentionRow* rows, float* sums, float* scores, size_t f
 }
 
 #if FOVEA_ATTENTION_HALVES
-// Writes weights of kM rows in f16 to HalvesOf(scores), and keeps the scores. Sixteen keys on a grid that is fixed in
-// the block are added in f16 first, so that a row's sum is the same in any group.
-template <size_t kM>
-HWY_NOINLINE void SoftmaxHalves(const AttentionTile& tile, size_t first_row, float* scores, size_t from, size_t to,
-                                float* HWY_RESTRICT shrink) {
+// Writes weights of `count` rows in f16 to HalvesOf(scores), and keeps the scores. Sixteen keys on a grid that is fixed
+// in the block are added in f16 first, so that a row's sum is the same in any group.
+inline HWY_NOINLINE void SoftmaxHalves(const AttentionTile& tile, size_t first_row, size_t count, float* scores,
+                                       size_t from, size_t to, float* HWY_RESTRICT shrink) {
   const D d;
   constexpr size_t kKeys = 2 * kHalfLanes;
-  float bases[kM];
-  RaiseMaxima<kM>(tile.rows + first_row, scores, from, to, bases, shrink);
+  float bases[kGroup];
+  RaiseMaxima(tile.rows + first_row, count, scores, from, to, bases, shrink);
   const size_t begin = from / kKeys * kKeys, end = RoundUpTo(to, kKeys);
-  for (size_t r = 0; r < kM; ++r) {
+  for (size_t r = 0; r < count; ++r) {
     float *row_scores = scores + r * kScoreStride, *row_sums = tile.sums + (first_row + r) * kAttentionLanes;
     uint16_t* halves = HalvesOf(scores) + r / 2 * kPairStride + r % 2 * kLanes;
     for (size_t i = begin; i < from; i += kLanes) hn::Store(hn::Set(d, kHidden), d, row_scores + i);
@@ -256,7 +253,7 @@ HWY_INLINE void WeighGroup(const AttentionTile& tile, size_t first_row, float* s
     }
 #endif
 #if FOVEA_ATTENTION_HALVES
-    if (InHalves(tile)) return SoftmaxHalves<kM>(tile, first_row, scores, from, to, shrink);
+    if (InHalves(tile)) return SoftmaxHalves(tile, first_row, kM, scores, from, to, shrink);
 #endif
     Softmax<kM>(rows, tile.sums + first_row * kAttentionLanes, scores, from, to, shrink);
     fade();

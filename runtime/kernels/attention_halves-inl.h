@@ -100,8 +100,8 @@ HWY_INLINE uint32_t* Outliers(const AttentionTile& tile) {
   return reinterpret_cast<uint32_t*>(tile.scores + kAttentionLanes + 3 * kGroup / 2 * kScoreStride);
 }
 
-// Writes a value in whole vectors, and returns whether f16 holds it well: magnitudes below 2^6, the largest at least
-// 2^-8, or zeros only.
+// Writes a value, with zeros up to a multiple of kAttentionLanes, and returns whether f16 holds it well: magnitudes
+// below 2^6, the largest at least 2^-8, or zeros only.
 HWY_INLINE bool PackHalfValue(const float* from, size_t width, size_t panel_stride, uint16_t* to) {
   const D d;
   const DHalves dh;
@@ -113,8 +113,8 @@ HWY_INLINE bool PackHalfValue(const float* from, size_t width, size_t panel_stri
   };
   size_t j = 0;
   for (; j + kHalfLanes <= width; j += kHalfLanes) pack(j, hn::LoadU(d, from + j), hn::LoadU(d, from + j + kLanes));
-  if (j < width) {
-    const size_t n = width - j;
+  for (; j < RoundUpTo(width, kAttentionLanes); j += kHalfLanes) {
+    const size_t n = width - HWY_MIN(j, width);
     pack(j, hn::LoadN(d, from + j, n), n > kLanes ? hn::LoadN(d, from + j + kLanes, n - kLanes) : hn::Zero(d));
   }
   const uint32_t largest = vmaxvq_u16(most.raw) / 2u;
@@ -186,20 +186,21 @@ struct HalfWeights {
   }
 };
 
-// c [kM][kN vectors of halves] += weights / 2^kHalfHeadRoom * values of 4 * `fours` keys.
-template <size_t kM, size_t kN>
+// c [kM][kAttentionLanes] += weights / 2^kHalfHeadRoom * values of 4 * `fours` keys.
+template <size_t kM>
 HWY_INLINE void AddHalves(const uint16_t* weights, const uint16_t* values, size_t fours, float* c, size_t c_stride) {
   const D d;
   const DHalves dh;
+  constexpr size_t kN = kAttentionLanes / kHalfLanes;
   hn::Vec<DHalves> sums[kM][kN];
   HWY_UNROLL(6)
   for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
+    HWY_UNROLL(2)
     for (size_t n = 0; n < kN; ++n) sums[r][n] = hn::Zero(dh);
   }
   const auto add = [&](auto key, const hn::Vec<DHalves>* pairs) HWY_ATTR __attribute__((always_inline)) {
     constexpr uint32_t kKey = decltype(key)::value;
-    HWY_UNROLL(4)
+    HWY_UNROLL(2)
     for (size_t n = 0; n < kN; ++n) {
       const auto column = hn::Load(dh, values + kKey * kHalfPanel + n * kHalfLanes);
       HWY_UNROLL(6)
@@ -222,7 +223,7 @@ HWY_INLINE void AddHalves(const uint16_t* weights, const uint16_t* values, size_
   const V unit = hn::Set(d, kHalfUnit);
   HWY_UNROLL(6)
   for (size_t r = 0; r < kM; ++r) {
-    HWY_UNROLL(4)
+    HWY_UNROLL(2)
     for (size_t n = 0; n < kN; ++n) {
       const float16x8_t sum = vreinterpretq_f16_u16(sums[r][n].raw);
       float* to = c + r * c_stride + n * kHalfLanes;
@@ -311,37 +312,30 @@ template <size_t kM>
 HWY_NOINLINE void AddHalfValues(const AttentionTile& tile, const uint16_t* weights, size_t begin, size_t end,
                                 const float* shrink, float* out) {
   const D d;
-  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes), vectors = RoundUpTo(tile.d_v, kHalfLanes) / kHalfLanes;
+  const size_t width = RoundUpTo(tile.d_v, kAttentionLanes);
   for (size_t r = 0; r < kM; ++r) {
     float* sums = out + r * width;
     if (shrink[r] == 1.0f) continue;
-    for (size_t j = 0; j < vectors * kHalfLanes; j += kHalfLanes) {
-      const V low = hn::Load(d, sums + j), high = hn::Load(d, sums + j + kLanes), factor = hn::Set(d, shrink[r]);
+    const V factor = hn::Set(d, shrink[r]);
+    for (size_t j = 0; j < width; j += 2 * kLanes) {
+      const V low = hn::Load(d, sums + j), high = hn::Load(d, sums + j + kLanes);
       hn::Store(hn::Mul(low, factor), d, sums + j);
       hn::Store(hn::Mul(high, factor), d, sums + j + kLanes);
     }
   }
   const auto* panel = reinterpret_cast<const uint16_t*>(tile.packed_values);
   begin = begin / kLanes * kLanes, end = RoundUpTo(end, kLanes);
-  for (size_t n = 0; n < vectors; n += 4, panel += tile.block * kHalfPanel, out += kHalfPanel) {
-    const size_t left = HWY_MIN(vectors - n, 4);
+  for (size_t column = 0; column < width; column += kHalfPanel, panel += tile.block * kHalfPanel, out += kHalfPanel) {
+    const size_t columns = HWY_MIN(width - column, kHalfPanel);
     for (size_t key = begin, part_end; key < end; key = part_end) {
       part_end = HWY_MIN(key / kHalfPart * kHalfPart + kHalfPart, end);
       const uint16_t *w = weights + 2 * key, *values = panel + key * kHalfPanel;
       const size_t fours = (part_end - key) / kLanes;
-      if (left == 4) {
-        if constexpr (kM == 6) {
-          AddSixHalves(w, values, fours, out, width);
-        } else {
-          AddHalves<kM, 4>(w, values, fours, out, width);
-        }
+      if (kM == 6 && columns == kHalfPanel) {
+        AddSixHalves(w, values, fours, out, width);
         continue;
       }
-      if (left >= 2) AddHalves<kM, 2>(w, values, fours, out, width);
-      if (left % 2 != 0) {
-        const size_t done = (left - 1) * kHalfLanes;
-        AddHalves<kM, 1>(w, values + done, fours, out + done, width);
-      }
+      for (size_t j = 0; j < columns; j += kAttentionLanes) AddHalves<kM>(w, values + j, fours, out + j, width);
     }
   }
 }
