@@ -264,6 +264,12 @@ FOVEA_API fovea_status fovea_model_pack(const fovea_model* model, const char* ta
 FOVEA_API fovea_status fovea_pack_replaces(const fovea_model* model, const char* target, uint32_t tensor,
                                            uint32_t* replaces);
 
+/* Returns in *tensor the weight of a linear layer, below linear_count of fovea_model_info: record `layer` of a packed
+ * section is the layer's. A record may be set to 0 bytes, and its bytes left out, where the blob has the weight's rows:
+ * the layer then reads these, which keeps a table of embeddings that is also a weight once. Statuses:
+ *   FOVEA_E_HANDLE, FOVEA_E_NULL, FOVEA_E_INDEX */
+FOVEA_API fovea_status fovea_pack_get_tensor(const fovea_model* model, uint32_t layer, uint32_t* tensor);
+
 #ifdef __cplusplus
 }
 #endif

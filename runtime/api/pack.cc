@@ -100,6 +100,18 @@ bool Replaces(const Model& model, const Packer& packer, uint32_t tensor) {
   return packed;
 }
 
+// The tensor that is the weight of a layer.
+uint32_t WeightOf(const Model& model, uint32_t layer) {
+  const Blob& blob = model.blob;
+  for (uint32_t i = 0; i < blob.operations.count; ++i) {
+    const OperationRecord& record = blob.operations[i];
+    for (uint32_t own = 0; own < model.ops[i]->layer_count; ++own) {
+      if (model.ops[i]->layers[own].number == layer) return blob.operands[record.first_operand + record.input_count];
+    }
+  }
+  return kBlobNone;  // each layer is of some operation
+}
+
 }  // namespace
 }  // namespace fovea
 
@@ -123,6 +135,14 @@ fovea_status fovea_pack_replaces(const fovea_model* model, const char* target, u
   const Status found = FindPacker(target, reporter, &packer);
   if (!found.ok()) return found.code;
   *replaces = Replaces(model->model, packer, tensor) ? 1 : 0;
+  return FOVEA_OK;
+}
+
+fovea_status fovea_pack_get_tensor(const fovea_model* model, uint32_t layer, uint32_t* tensor) {
+  if (!IsLive(model)) return FOVEA_E_HANDLE;
+  if (tensor == nullptr) return FOVEA_E_NULL;
+  if (layer >= model->model.linear_count) return FOVEA_E_INDEX;
+  *tensor = WeightOf(model->model, layer);
   return FOVEA_OK;
 }
 

@@ -41,7 +41,7 @@ class LayerScan {
       if (weights.rows == nullptr) (bytes == 0 ? reads_absent_ : packs_absent_) = true;
       packed_bytes_ += bytes;
       aligned_bytes_ += CheckedSize(RoundUp(bytes, kAlignment));
-      KeepFitting(known, bytes);
+      KeepFitting(known, bytes, weights.rows != nullptr);
     }
     return kOk;
   }
@@ -60,15 +60,15 @@ class LayerScan {
   }
 
  private:
-  // Drops the packed sections whose record of this layer is wrong.
-  void KeepFitting(uint32_t layer, uint64_t bytes) {
+  // Drops the packed sections whose record of this layer is wrong. A layer with rows need not be packed.
+  void KeepFitting(uint32_t layer, uint64_t bytes, bool has_rows) {
     for (uint32_t i = 0; i < blob_.sections.count; ++i) {
       if ((fitting_ >> i & 1) == 0) continue;
       const ByteRange section = blob_.Section(i);
       bool fits = section.size / sizeof(PackedRecord) > layer;
       if (fits) {
         const PackedRecord& packed = reinterpret_cast<const PackedRecord*>(section.data)[layer];
-        fits = packed.size == bytes && packed.offset % kBlobAlignment == 0 &&
+        fits = (packed.size == bytes || (packed.size == 0 && has_rows)) && packed.offset % kBlobAlignment == 0 &&
                InBounds(packed.offset, packed.size, section.size);
       }
       if (!fits) fitting_ &= ~(uint64_t{1} << i);
@@ -152,7 +152,8 @@ void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
       layer.linear = &model->linears[layer.number];
       if (layer.number < known) continue;  // layers are numbered in order of first use
       const GemmWeights weights = WeightsOf(view, layer);
-      const GemmBackend& backend = Choose(weights.shape, *model->backend);
+      const bool reads_rows = table != nullptr && table[known].size == 0;
+      const GemmBackend& backend = reads_rows ? HighwayGemm() : Choose(weights.shape, *model->backend);
       Linear& linear = model->linears[known];
       linear = {weights, layer.count, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
       const uint64_t bytes = linear.packed_bytes();

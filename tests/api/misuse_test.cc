@@ -75,6 +75,8 @@ TEST(Misuse, NullArguments) {
   EXPECT_EQ(fovea_model_packed_size(m, "x86", &bytes, &layout), unknown);
   EXPECT_REFUSED(fovea_model_pack(m, "x86", nullptr, bytes, &error), unknown);
   EXPECT_EQ(fovea_pack_get_target(~0u), nullptr);
+  EXPECT_EQ(fovea_pack_get_tensor(m, 0, nullptr), FOVEA_E_NULL);
+  EXPECT_EQ(fovea_pack_get_tensor(m, ~0u, &index), FOVEA_E_INDEX);
 
   const fovea_model* e = Encoder().model.model;
   const std::vector<fovea_limit> limits = {{Encoder().encoder.tokens, 20, 0}};
@@ -159,6 +161,7 @@ TEST(Misuse, NotAHandle) {
     EXPECT_EQ(fovea_model_find_space(m, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_find_program(m, "x", &index), FOVEA_E_HANDLE);
     EXPECT_EQ(fovea_model_packed_size(m, nullptr, &bytes, &layout), FOVEA_E_HANDLE);
+    EXPECT_EQ(fovea_pack_get_tensor(m, 0, &index), FOVEA_E_HANDLE);
     EXPECT_REFUSED(fovea_model_pack(m, nullptr, zeros.data(), zeros.size(), &error), FOVEA_E_HANDLE);
     fovea_session_memory sizes = Sized<fovea_session_memory>();
     fovea_session* session = nullptr;

@@ -1,4 +1,5 @@
 // A model shared by sessions and threads, and packed weights shared by models.
+#include <cmath>
 #include <functional>
 #include <string>
 #include <thread>
@@ -6,6 +7,7 @@
 #include "tests/api/api_fixture.h"
 #include "tests/support/every_operation.h"
 #include "tests/support/fewer_cases.h"
+#include "tools/model/packed_weights.h"
 
 namespace fovea::test {
 namespace {
@@ -121,7 +123,6 @@ TEST(Packed, UsedInPlaceWhereItFits) {
     ignored([](tools::BlobPacked& p) { p.bytes.resize(16); }, "table cut");
     ignored([](tools::BlobPacked& p) { p.bytes.clear(); }, "empty");
     ignored([&](tools::BlobPacked& p) { record(p, 3)->size += 64; }, "size");
-    ignored([&](tools::BlobPacked& p) { record(p, 3)->size = 0; }, "not packed");
     ignored([&](tools::BlobPacked& p) { record(p, 3)->offset += 32; }, "misaligned");
     ignored([&](tools::BlobPacked& p) { record(p, 3)->offset = ~uint64_t{63}; }, "outside");
     // With several packed sections the library picks the one that fits.
@@ -205,6 +206,80 @@ TEST(Packed, AloneInTheBlob) {
       const AlignedBytes blob(tools::ReplacePacked(both.data(), packed, wrong));
       EXPECT_EQ(fovea_blob_verify(blob.data(), blob.size(), &error), FOVEA_E_RECORD) << i;
     }
+  }
+}
+
+// A layer that a packed section leaves out is multiplied from its rows; the section is used for the rest.
+TEST(Packed, LayersWithRowsCanBeLeftOut) {
+  for (const DType type : {DType::kF32, DType::kI8, DType::kI4}) {
+    ModelBuilder b;
+    const uint32_t texts = b.Space("texts"), tokens = b.Space("tokens", texts);
+    const uint32_t ids = b.Input("input_ids", tokens, 1, DType::kI32);
+    const uint32_t table = b.RandomTensor(320, 128, type);  // also the last layer's weight
+    uint32_t x = b.Op("embed", {ids}, {table}, tokens, 128);
+    const uint32_t inner = b.RandomTensor(128, 128, type);
+    x = b.Op("linear", {x}, {inner, b.RandomTensor(1, 128)}, tokens, 128);
+    const uint32_t y = b.Op("linear", {x}, {table, b.RandomTensor(1, 320)}, tokens, 320);
+    b.SetOutput(y);
+    const TestModel plain(b.Blob());
+    const std::vector<tools::BlobPacked> packed = PackedOf(plain);
+    if (packed.empty()) GTEST_SKIP() << "this machine packs nothing";
+    ASSERT_EQ(Info(plain).linear_count, 2u);
+    uint32_t tensor = 0;
+    EXPECT_EQ(fovea_pack_get_tensor(plain.model, 0, &tensor), FOVEA_OK);
+    EXPECT_EQ(tensor, inner);
+    EXPECT_EQ(fovea_pack_get_tensor(plain.model, 1, &tensor), FOVEA_OK);
+    EXPECT_EQ(tensor, table);
+    const auto run = [&](const TestModel& model) {
+      TestSession session(model, Options({{texts, 1, 0}, {tokens, 9, 0}}, 2, 4));
+      session.SetSegments(tokens, {9});
+      session.SetInput(ids, RandomIds(9, 320, 7));
+      session.Run();
+      return session.Output(y);
+    };
+    std::vector<bool> replaced(Info(plain).tensor_count);
+    replaced[inner] = true;
+    const AlignedBytes rows = b.Blob();
+    // The tools leave the layer out, so that the table is stored once: less than a row's alignment more than unpacked.
+    const tools::PackedWeights once =
+        tools::PackWeights(rows.data(), rows.size(), "blob", {tools::kHostTarget}, tools::SharedWeights::kOnce);
+    EXPECT_EQ(once.replaced, replaced);
+    ASSERT_EQ(once.kept.size(), 1u);
+    const uint64_t table_bytes = 320 * RowBytes(type, 128) + ScaleBytes(type, 320, 128);
+    EXPECT_EQ(once.kept[0].bytes, table_bytes);
+    EXPECT_LE(once.sections[0].bytes.size() + table_bytes, packed[0].bytes.size());
+    const AlignedBytes alone(tools::ReplacePacked(rows.data(), once.sections, replaced));
+    EXPECT_LE(alone.size() + table_bytes, tools::ReplacePacked(rows.data(), packed, replaced).size());
+    const TestModel model(AlignedBytes(tools::ReplacePacked(rows.data(), once.sections, replaced)));
+    EXPECT_EQ(Info(model).uses_packed, 1u);
+    EXPECT_EQ(Info(model).packed_bytes, 0u);
+    EXPECT_EQ(PackedOf(model)[0].bytes, once.sections[0].bytes);
+    fovea_step_info step = Sized<fovea_step_info>();
+    EXPECT_EQ(fovea_program_get_step(model.model, 0, 1, &step), FOVEA_OK);
+    EXPECT_STREQ(step.backend, "xnnpack");
+    EXPECT_EQ(fovea_program_get_step(model.model, 0, 2, &step), FOVEA_OK);
+    EXPECT_STREQ(step.backend, "highway");
+    // Both kernels' sums are exact for integers, and otherwise in another order.
+    const std::vector<float> expected = run(plain), found = run(model);
+    ASSERT_EQ(found.size(), expected.size());
+    float largest = 0;
+    for (const float v : expected) largest = std::max(largest, std::fabs(v));
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 2e-6f * largest) << i;
+    // Refused elsewhere, as without a table; a layer without rows cannot be left out.
+    const auto refused = [&](const std::vector<tools::BlobPacked>& sections, uint32_t backend) {
+      const AlignedBytes blob(tools::ReplacePacked(rows.data(), sections, replaced));
+      fovea_model_options options = FOVEA_MODEL_OPTIONS_INIT;
+      options.backend = backend;
+      uint64_t needed = 0;
+      EXPECT_EQ(fovea_model_size(blob.data(), blob.size(), &options, &needed, nullptr), FOVEA_E_PACKED);
+    };
+    refused(once.sections, FOVEA_BACKEND_HIGHWAY);
+    std::vector<tools::BlobPacked> other = once.sections;
+    other[0].layout ^= 4;
+    refused(other, FOVEA_BACKEND_DEFAULT);
+    other = once.sections;
+    reinterpret_cast<PackedRecord*>(other[0].bytes.data())[0].size = 0;
+    refused(other, FOVEA_BACKEND_DEFAULT);
   }
 }
 

@@ -139,6 +139,50 @@ TEST(Pack, AloneInTheBlob) {
   EXPECT_NE(alone_only.err.find("give --pack TARGET as well"), std::string::npos) << alone_only.err;
 }
 
+// --only: a table that is also the last layer's weight is stored once, and commands name it.
+TEST(Pack, OnlyKeepsTiedEmbeddingsOnce) {
+  if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
+  const std::string plain = Temporary("tied.fovea"), both = Temporary("tied-both.fovea");
+  const std::string once = Temporary("tied-once.fovea"), converted = Temporary("tied-converted.fovea");
+  const std::vector<std::string> convert = {"convert", InData("hf/gpt2"),  "--weights",
+                                            "int8",    "--no-calibration", "-o"};
+  const auto converts = [&](const std::string& to, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = convert;
+    arguments.push_back(to);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  converts(plain, {});
+  const auto packs = [&](const std::string& to, const std::string& option) {
+    return FoveaJson({"pack", plain, "-o", to, option, "--json"});
+  };
+  EXPECT_TRUE(FoveaJson({"pack", plain, "-o", both, "--json"})["kept"].empty());
+  const json kept = packs(once, "--only")["kept"];
+  ASSERT_EQ(kept.size(), 1u);
+  const std::string name = kept[0]["name"];
+  EXPECT_NE(Fovea({"pack", plain, "-o", once, "--only"}).out.find(" bytes of " + name), std::string::npos);
+  EXPECT_NE(converts(converted, {"--pack", "host", "--only"}).find("'" + name + "' is stored once"), std::string::npos);
+  EXPECT_TRUE(tools::ReadFile(converted) == tools::ReadFile(once));
+  const auto section = [](const std::string& path) { return PackedOf(path)[0]["size"].get<uint64_t>(); };
+  EXPECT_LE(section(once) + kept[0]["bytes"].get<uint64_t>(), section(both));
+  const std::string inspected = Fovea({"inspect", once}).out;
+  EXPECT_NE(inspected.find("multiplied from rows, not packed: " + name + "\n"), std::string::npos) << inspected;
+  EXPECT_EQ(Fovea({"inspect", both}).out.find("multiplied from rows"), std::string::npos);
+  for (const std::string& path : {once, converted}) EXPECT_EQ(Fovea({"verify", path}).status, 0);
+  // The same tokens.
+  const std::vector<std::string> generate = {"--ids", "5 3 8", "-n", "8", "--json"};
+  const auto generated = [&](const std::string& path) {
+    std::vector<std::string> arguments = {"generate", path};
+    arguments.insert(arguments.end(), generate.begin(), generate.end());
+    const CommandResult result = Fovea(arguments);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(result.out)[0]["tokens"];
+  };
+  EXPECT_EQ(generated(once), generated(plain));
+}
+
 TEST(Pack, ForOtherMachines) {
   if (!LibraryPacks()) GTEST_SKIP() << "this library packs nothing";
   const std::string plain = TinyBlob("sequence"), blob = Temporary("phones.fovea"), untouched = tools::ReadFile(plain);

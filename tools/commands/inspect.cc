@@ -1,14 +1,17 @@
 // fovea inspect: the content of a blob, the operations of its program and the exact memory it needs.
 #include <fmt/format.h>
+#include <string.h>
 
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "runtime/blob/names.h"
 #include "tools/base/fail.h"
 #include "tools/base/print.h"
+#include "tools/base/printable.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/commands.h"
 #include "tools/generate/decoder_session.h"
@@ -17,6 +20,7 @@
 #include "tools/inspect/static_memory.h"
 #include "tools/inspect/summary.h"
 #include "tools/measure/operation_work.h"
+#include "tools/model/library_error.h"
 #include "tools/model/packed_weights.h"
 #include "tools/run/explanation.h"
 
@@ -37,6 +41,24 @@ struct Arguments {
 };
 
 std::string Text(const char* text) { return text == nullptr ? "" : text; }
+
+// Weights that the model multiplies from the blob's rows although packed weights of the blob are used.
+OrderedJson ReadAsRows(const Model& model) {
+  const fovea_model_info info = model.Info();
+  OrderedJson names = OrderedJson::array();
+  if (info.uses_packed == 0) return names;
+  std::set<uint32_t> seen;
+  for (uint32_t p = 0; p < info.program_count; ++p) {
+    for (uint32_t s = 0; s < model.Program(p).step_count; ++s) {
+      const char* backend = model.Step(p, s).backend;
+      uint32_t tensor = 0;
+      if (backend == nullptr || strcmp(backend, info.backend) == 0) continue;
+      Check(fovea_program_get_step_tensor(model.get(), p, s, 0, &tensor), "tensor of a step");
+      if (seen.insert(tensor).second) names.push_back(Text(model.Tensor(tensor).name));
+    }
+  }
+  return names;
+}
 
 std::string OptionalRows(uint32_t rows) { return rows == UINT32_MAX ? "any" : Grouped(rows); }
 
@@ -74,6 +96,7 @@ OrderedJson Contents(const Model& model) {
   return {{"blob_bytes", info.blob_bytes},
           {"backend", info.backend},
           {"uses_packed", info.uses_packed != 0},
+          {"read_as_rows", ReadAsRows(model)},
           {"sections", sections},
           {"metadata", metadata},
           {"spaces", spaces},
@@ -178,6 +201,9 @@ void PrintContents(std::ostream& out, const OrderedJson& blob) {
   }
   out << fmt::format("  {} linear layers, {}{}\n", blob["linear_layers"].get<uint32_t>(), Of(blob, "backend"),
                      blob["uses_packed"].get<bool>() ? ", packed weights of the blob are used in place" : "");
+  const auto rows = blob["read_as_rows"].get<std::vector<std::string>>();
+  const std::string more = rows.size() > 1 ? fmt::format(" and {} more", rows.size() - 1) : "";
+  if (!rows.empty()) out << fmt::format("  multiplied from rows, not packed: {}{}\n", Printable(rows[0]), more);
 }
 
 void PrintProgram(std::ostream& out, const OrderedJson& program) {

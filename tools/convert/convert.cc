@@ -204,13 +204,18 @@ class Conversion {
 // Adds packed weights to a blob.
 PackedWeights Pack(const ConvertOptions& options, std::vector<uint8_t>* blob, ConvertReport& report) {
   const Memory copy = LoadedBlob::Copy(*blob);
-  PackedWeights packed = PackWeights(copy.get(), blob->size(), "the converted model", options.pack);
+  PackedWeights packed = PackWeights(copy.get(), blob->size(), "the converted model", options.pack,
+                                     options.only_packed ? SharedWeights::kOnce : SharedWeights::kTwice);
   std::vector<BlobPacked>& sections = packed.sections;
   const auto empty = [](const BlobPacked& p) { return p.bytes.empty(); };
   const auto none = std::remove_if(sections.begin(), sections.end(), empty);
   if (none != sections.end()) report.warnings.push_back("none of these weights can be packed");
   sections.erase(none, sections.end());
   for (const BlobPacked& p : sections) report.packed_bytes += p.bytes.size();
+  for (const KeptTensor& tensor : packed.kept) {
+    report.findings.push_back(
+        {Topic::kTied, fmt::format("'{}' is stored once: with --only its layer reads the table's rows", tensor.name)});
+  }
   *blob = ReplacePacked(copy.get(), sections);
   return packed;
 }

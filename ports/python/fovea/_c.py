@@ -369,6 +369,7 @@ FUNCTIONS = {
     "fovea_model_packed_size": (c_int32, [c_void_p, c_char_p, c_void_p, c_void_p]),
     "fovea_model_pack": (c_int32, [c_void_p, c_char_p, c_void_p, c_uint64, c_void_p]),
     "fovea_pack_replaces": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p]),
+    "fovea_pack_get_tensor": (c_int32, [c_void_p, c_uint32, c_void_p]),
     "fovea_result_get_info": (c_int32, [c_void_p, c_uint32, c_char_p, c_void_p, c_void_p]),
     "fovea_result_get_count": (c_int32, [c_void_p, c_void_p, c_void_p, c_void_p]),
     "fovea_result_read": (c_int32, [c_void_p, c_void_p, c_uint32, c_uint32, c_void_p, c_uint64, c_void_p]),

@@ -129,6 +129,7 @@ extern "C" {
     pub fn fovea_pack_replaces(
         model: *const fovea_model, target: *const c_char, tensor: u32, replaces: *mut u32,
     ) -> fovea_status;
+    pub fn fovea_pack_get_tensor(model: *const fovea_model, layer: u32, tensor: *mut u32) -> fovea_status;
     pub fn fovea_result_get_info(
         model: *const fovea_model, program: u32, output: *const c_char, info: *mut fovea_result_info,
         error: *mut fovea_error,
