@@ -13,6 +13,7 @@
 #include "runtime/base/arm_extensions.h"
 #include "runtime/kernels/gemm-inl.h"
 #include "runtime/kernels/gemm_arm.h"
+#include "runtime/kernels/gemm_in_place_x86-inl.h"
 #include "runtime/kernels/gemm_packed_f32-inl.h"
 #include "runtime/kernels/gemm_packed_i4-inl.h"
 #include "runtime/kernels/gemm_packed_i8-inl.h"
@@ -41,11 +42,24 @@ void GemmI4(const GemmTile& tile) { riscv::I4Tile(tile); }
 
 #else
 
-// Calls block<R>(row) with heights R that cover the tile's rows: kMost as often as possible, then 2 and 1.
+// Whether blocks also have the heights 4 and 3, which saves passes over the weights where rows are few.
+#if defined(FOVEA_SMALL)
+constexpr bool kManyHeights = false;
+#else
+constexpr bool kManyHeights = kManyRegisters;
+#endif
+
+// Calls block<R>(row) with heights R that cover the tile's rows: kMost as often as possible, then smaller ones.
 template <size_t kMost, class Block>
 HWY_INLINE void ForRowBlocks(size_t rows, const Block& block) {
   size_t row = 0;
   for (; row + kMost <= rows; row += kMost) block(std::integral_constant<size_t, kMost>(), row);
+  if constexpr (kManyHeights && kMost > 4) {
+    for (; row + 4 <= rows; row += 4) block(std::integral_constant<size_t, 4>(), row);
+  }
+  if constexpr (kManyHeights && kMost > 3) {
+    for (; row + 3 <= rows; row += 3) block(std::integral_constant<size_t, 3>(), row);
+  }
   if constexpr (kMost > 2) {
     for (; row + 2 <= rows; row += 2) block(std::integral_constant<size_t, 2>(), row);
   }
@@ -185,9 +199,14 @@ HWY_INLINE void FloatTile(const GemmTile& tile) {
 void GemmF32(const GemmTile& tile) { FloatTile<float>(tile); }
 void GemmF16(const GemmTile& tile) { FloatTile<hwy::float16_t>(tile); }
 
-#if !FOVEA_GEMM_IN_PLACE_ARM
+#if FOVEA_GEMM_IN_PLACE_X86
 
-// ---- int8: sum (x - zero) w = sum (x + kXOffset) w - (zero + kXOffset) sum w
+void GemmI8(const GemmTile& tile) { InPlaceI8(tile); }
+void GemmI4(const GemmTile& tile) { InPlaceI4(tile); }
+
+#elif !FOVEA_GEMM_IN_PLACE_ARM
+
+// ---- int8: sum (x - zero) w = sum x w - zero sum w
 
 // Lane sums of kRows rows of x with columns c to c+3; with kOnes also of a last row of ones: the sums of weights.
 template <size_t kRows, bool kOnes>
@@ -228,7 +247,7 @@ HWY_INLINE void I8Finish(const GemmTile& tile, size_t row, size_t c, size_t coun
   const auto bias = LoadColumns(tile.bias, c, count);
   HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
     const QuantParams& params = tile.params[row + r];
-    const auto zero = hn::Mul(weight_sums, hn::Set(DI4(), params.zero_point + kXOffset));
+    const auto zero = hn::Mul(weight_sums, hn::Set(DI4(), params.zero_point));
     const auto exact = hn::ConvertTo(DF4(), hn::Sub(SumsOf4(DI(), sum[r]), zero));
     const auto y = hn::MulAdd(exact, hn::Mul(scales, hn::Set(DF4(), params.scale)), bias);
     StoreColumns(y, tile.y + (row + r) * tile.y_stride + c, count);
@@ -263,63 +282,22 @@ void GemmI8(const GemmTile& tile) {
 
 // ---- int4: y = x_scale (sum_b s_b sum_{k in b} x (q - 8) - zero sum_b s_b sum_{k in b} (q - 8)) + bias
 //
-// A group is a block of 32 elements, or two blocks if a vector holds as many. Block sums are exact integers.
+// Block sums are exact integers.
 
 constexpr size_t kBlock = 32;
-constexpr size_t kGroup = HWY_MAX(kBlock, kStep);
-constexpr size_t kSteps = kGroup / kStep;
+constexpr size_t kSteps = kBlock / kStep;
 
-#if FOVEA_GEMM_QUAD
-
-// Weights as bytes, q.
-HWY_INLINE hn::Vec<hn::RebindToUnsigned<DOperand> > LoadQ(const uint8_t* p, size_t elements) {
-  const hn::Repartition<uint16_t, DF> wide;
-  const hn::Rebind<uint8_t, decltype(wide)> bytes;
-  const auto packed = elements == kStep ? hn::LoadU(bytes, p) : hn::LoadN(bytes, p, elements / 2);
-  const auto v = hn::PromoteTo(wide, packed);
-  return hn::BitCast(hn::RebindToUnsigned<DOperand>(), hn::And(hn::Or(v, hn::ShiftLeft<4>(v)), hn::Set(wide, 0x0f0f)));
-}
-
-// Weights enter as q, unsigned, so x keeps its sign, and the sum starts at -8 sum x.
-using VX4 = VW;
-using VW4 = VX;
-HWY_INLINE VX4 LoadX4(const int8_t* p) { return hn::LoadU(DOperand(), p); }
-HWY_INLINE VX4 Ones4() { return hn::Set(DOperand(), 1); }
-HWY_INLINE VI Offset4(VX4 x) {
-  return hn::Sub(hn::Zero(DI()), hn::SumOfMulQuadAccumulate(DI(), hn::Set(kDX, 8), x, hn::Zero(DI())));
-}
-HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI&) { low = hn::SumOfMulQuadAccumulate(DI(), w, x, low); }
-HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t elements) { return LoadQ(p, elements); }
-
-#else
-
-using VX4 = VX;
-using VW4 = VW;
-HWY_INLINE VX4 LoadX4(const int8_t* p) { return LoadX(p); }
-HWY_INLINE VX4 Ones4() { return Ones(); }
-HWY_INLINE VI Offset4(VX4) { return hn::Zero(DI()); }
-HWY_INLINE void Dot4(VX4 x, VW4 w, VI& low, VI& high) { Dot(x, w, low, high); }
-HWY_INLINE VW4 LoadW4(const uint8_t* p, size_t) {
+HWY_INLINE VW LoadW4(const uint8_t* p) {
   const hn::Repartition<uint32_t, DF> wide;
   const auto v = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<uint8_t, decltype(wide)>(), p));
   const auto pairs = hn::And(hn::Or(v, hn::ShiftLeft<12>(v)), hn::Set(wide, 0x000f000f));
   return hn::Sub(hn::BitCast(DOperand(), pairs), hn::Set(DOperand(), 8));
 }
 
-#endif
-
-// The bf16 scale for each 32-bit lane of a group with `elements` elements; zero for a missing second block.
-HWY_INLINE VF GroupScales(const uint16_t* scales, size_t elements) {
+// A bf16 scale in every lane.
+HWY_INLINE VF BlockScale(const uint16_t* scale) {
   const hn::RebindToUnsigned<DF> du;
-  if constexpr (kGroup == kBlock) {
-    (void)elements;
-    return hn::BitCast(DF(), hn::Set(du, static_cast<uint32_t>(scales[0]) << 16));
-  } else {
-    uint32_t pair = scales[0];
-    if (elements == kGroup) hwy::CopyBytes<4>(scales, &pair);
-    const auto shift = hn::IfThenElseZero(hn::FirstN(du, kBlock / 4), hn::Set(du, 16));
-    return hn::BitCast(DF(), hn::And(hn::Shl(hn::Set(du, pair), shift), hn::Set(du, 0xffff0000u)));
-  }
+  return hn::BitCast(DF(), hn::Set(du, static_cast<uint32_t>(*scale) << 16));
 }
 
 // Scaled lane sums of kRows rows of x with columns c to c+3, and with kOnes of a row of ones.
@@ -335,33 +313,24 @@ HWY_INLINE void I4Sums(const GemmTile& tile, const int8_t* HWY_RESTRICT x, size_
   HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
     HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) sum[r][j] = hn::Zero(DF());
   }
-  const auto group = [&](size_t i, size_t elements) HWY_ATTR {
-    VX4 vx[kAll][kSteps];
-    VI offset[kAll];
+  for (size_t i = 0; i < k; i += kBlock) {
+    if (kOnes && i % (2 * kLineBytes) == 0) FetchNextColumns(w, k / 2, i / 2);
+    VX vx[kAll][kSteps];
     HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
       HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) {
-        vx[r][t] = r == kRows ? Ones4() : LoadX4(x + r * k + i + t * kStep);
+        vx[r][t] = r == kRows ? Ones() : LoadX(x + r * k + i + t * kStep);
       }
-      offset[r] = Offset4(vx[r][0]);
     }
     HWY_UNROLL(4) for (size_t j = 0; j < kBlockColumns; ++j) {
-      const VF scales = GroupScales(s[j] + i / kBlock, elements);
-      VW4 vw[kSteps];
-      HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vw[t] = LoadW4(w[j] + (i + t * kStep) / 2, elements / kSteps);
+      const VF scales = BlockScale(s[j] + i / kBlock);
+      VW vw[kSteps];
+      HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) vw[t] = LoadW4(w[j] + (i + t * kStep) / 2);
       HWY_UNROLL(8) for (size_t r = 0; r < kAll; ++r) {
-        VI low = offset[r], high = hn::Zero(DI());
-        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) Dot4(vx[r][t], vw[t], low, high);
+        VI low = hn::Zero(DI()), high = hn::Zero(DI());
+        HWY_UNROLL(4) for (size_t t = 0; t < kSteps; ++t) Dot(vx[r][t], vw[t], low, high);
         sum[r][j] = hn::MulAdd(hn::ConvertTo(DF(), hn::Add(low, high)), scales, sum[r][j]);
       }
     }
-  };
-  size_t i = 0;
-  for (; i + kGroup <= k; i += kGroup) {
-    if (kOnes && i % (2 * kLineBytes) == 0) FetchNextColumns(w, k / 2, i / 2);
-    group(i, kGroup);
-  }
-  if constexpr (kGroup > kBlock) {
-    if (i < k) group(i, kBlock);
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
+#include "runtime/kernels/gemm-inl.h"
 #include "runtime/kernels/gemm.h"
 
 // f32 and int8 weights have this layout on machines with AVX2 only, int4 weights also with AVX-512 without VNNI.

@@ -41,13 +41,6 @@ HWY_INLINE int32_t SumBelow(const int8_t* x, size_t k) {
   return static_cast<int32_t>(all);
 }
 
-// Without this, gcc moves sums between registers and memory in every turn, and takes 1.1 to 1.2 times as long.
-HWY_INLINE void StaysInRegister([[maybe_unused]] I32& sum) {
-#if HWY_COMPILER_GCC_ACTUAL
-  __asm__("" : "+x"(sum.raw));
-#endif
-}
-
 // Weights with flipped bits. The instruction reads the weights itself: compilers would load them for all rows first,
 // which is an instruction more.
 HWY_INLINE I8 Flipped(const uint8_t* w, I8 flips) {
