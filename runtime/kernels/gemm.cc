@@ -192,7 +192,9 @@ HWY_INLINE void FloatBlock(const GemmTile& tile, size_t row) {
 template <class T>
 HWY_INLINE void FloatTile(const GemmTile& tile) {
   constexpr bool kEight = FOVEA_GEMM_EIGHT_HALVES && std::is_same_v<T, hwy::float16_t>;
-  constexpr size_t kMost = kEight ? 4 : kManyRegisters ? 6 : 3;
+  // gcc would copy some of the sums of six rows in each turn.
+  constexpr bool kCopies = HWY_ARCH_ARM_A64 && HWY_COMPILER_GCC_ACTUAL && kManyHeights;
+  constexpr size_t kMost = kEight || kCopies ? 4 : kManyRegisters ? 6 : 3;
   ForRowBlocks<kMost>(tile.rows, [&](auto height, size_t row) HWY_ATTR { FloatBlock<height(), T>(tile, row); });
 }
 

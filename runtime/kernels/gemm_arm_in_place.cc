@@ -34,7 +34,7 @@ template <size_t kFirst, size_t kMost, class First, class Rest>
 HWY_INLINE void ForGroups(size_t rows, const First& first, const Rest& rest) {
   constexpr size_t kLeast = (kMost + 1) / 2;
   if (rows == 0) return;
-  size_t row = rows <= kFirst ? rows : HWY_MIN(kFirst, rows - kLeast);
+  size_t row = rows <= kFirst ? rows : HWY_MIN(kFirst, HWY_MIN(rows - kLeast, (rows + 1) / 2));
   WithHeight<1, kFirst>(row, first);
   for (size_t groups = (rows - row + kMost - 1) / kMost; groups != 0; --groups) {
     const size_t height = (rows - row + groups - 1) / groups;
@@ -99,28 +99,41 @@ HWY_INLINE void Columns(const void* weights, size_t stride, const Four& four, co
 // ---- int8: vectors along k of rows and of columns give vectors of partial sums.
 
 // Add adds the products of 16 of k of a row with four columns to the columns' vectors of partial sums, AddOnes the 16
-// weights themselves.
+// weights themselves to vectors that Widen adds up, after at most kMostSteps steps of the loop.
 struct Dots {
-  static constexpr size_t kTurns = 2;  // 32 of k each
+  static constexpr size_t kTurns = 2;  // in a step of the loop, 32 of k each; two where sums of weights are computed
+  using Ones = int32x4_t;
+  static constexpr size_t kMostSteps = kGemmIntegerDepth;
   static HWY_INLINE void Add(int32x4_t (&sums)[kFour], const int8x16_t (&columns)[kFour], int8x16_t row) {
     HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[j] = AddProduct<kSdot>(sums[j], columns[j], row);
   }
-  static HWY_INLINE void AddOnes(int32x4_t (&sums)[kFour], const int8x16_t (&columns)[kFour]) {
-    Add(sums, columns, vdupq_n_s8(1));
+  static HWY_INLINE void AddOnes(int32x4_t (&ones)[kFour], const int8x16_t (&columns)[kFour]) {
+    Add(ones, columns, vdupq_n_s8(1));
+  }
+  static HWY_INLINE void Widen(int32x4_t (&ones)[kFour], int32x4_t (&sums)[kFour]) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[j] = ones[j];
   }
 };
 
 // Two products fit 16 bits because weights are at least -127.
 struct Pairs {
   static constexpr size_t kTurns = 1;
+  using Ones = int16x8_t;
+  static constexpr size_t kMostSteps = 32;  // eight weights per lane each, within 16 bits
   static HWY_INLINE void Add(int32x4_t (&sums)[kFour], const int8x16_t (&columns)[kFour], int8x16_t row) {
     int16x8_t two[kFour];
     HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) two[j] = vmull_s8(vget_low_s8(columns[j]), vget_low_s8(row));
     HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) two[j] = vmlal_high_s8(two[j], columns[j], row);
     HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[j] = vpadalq_s16(sums[j], two[j]);
   }
-  static HWY_INLINE void AddOnes(int32x4_t (&sums)[kFour], const int8x16_t (&columns)[kFour]) {
-    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[j] = vpadalq_s16(sums[j], vpaddlq_s8(columns[j]));
+  static HWY_INLINE void AddOnes(int16x8_t (&ones)[kFour], const int8x16_t (&columns)[kFour]) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) ones[j] = vpadalq_s8(ones[j], columns[j]);
+  }
+  static HWY_INLINE void Widen(int16x8_t (&ones)[kFour], int32x4_t (&sums)[kFour]) {
+    HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) {
+      sums[j] = vpadalq_s16(sums[j], ones[j]);
+      ones[j] = vdupq_n_s16(0);
+    }
   }
 };
 
@@ -133,7 +146,8 @@ HWY_INLINE void LoadNext(const int8_t*& p, int8x16_t& low, int8x16_t& high) {
 
 // Adds the products of 32 of k. A row is loaded before the products of the row before it.
 template <class Products, size_t kRows, bool kOnes>
-HWY_INLINE void Add32(const int8_t* (&x)[kRows], const int8_t* (&w)[kFour], int32x4_t (&sums)[kRows + kOnes][kFour]) {
+HWY_INLINE void Add32(const int8_t* (&x)[kRows], const int8_t* (&w)[kFour], int32x4_t (&sums)[kRows + kOnes][kFour],
+                      typename Products::Ones (&ones)[kFour]) {
   int8x16_t columns[2][kFour], row[2][2];
   LoadNext(x[0], row[0][0], row[0][1]);
   HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) LoadNext(w[j], columns[0][j], columns[1][j]);
@@ -143,7 +157,7 @@ HWY_INLINE void Add32(const int8_t* (&x)[kRows], const int8_t* (&w)[kFour], int3
       if (r < kRows) {
         Products::Add(sums[r], columns[half], row[r % 2][half]);
       } else {
-        Products::AddOnes(sums[r], columns[half]);
+        Products::AddOnes(ones, columns[half]);
       }
     }
   }
@@ -169,14 +183,25 @@ struct I8 {
     HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
       HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) sums[r][j] = vdupq_n_s32(0);
     }
-    constexpr size_t kStep = 32 * Products::kTurns;
-    for (size_t steps = k / kStep; steps != 0; --steps) {
-      if (kOnes) {
-        HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + kFour * k);
+    typename Products::Ones ones[kFour] = {};
+    constexpr size_t kTurns = kOnes ? 2 : Products::kTurns, kStep = 32 * kTurns;
+    for (size_t steps = k / kStep; steps != 0;) {
+      const size_t part = kOnes ? HWY_MIN(steps, Products::kMostSteps) : steps;
+      steps -= part;
+      for (size_t turns = part; turns != 0; --turns) {
+        if (kOnes) {
+          HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) hwy::Prefetch(w[j] + kFour * k);
+        }
+        HWY_UNROLL(2) for (size_t turn = 0; turn < kTurns; ++turn) Add32<Products, kRows, kOnes>(x, w, sums, ones);
       }
-      HWY_UNROLL(2) for (size_t turn = 0; turn < Products::kTurns; ++turn) Add32<Products, kRows, kOnes>(x, w, sums);
+      if constexpr (kOnes) Products::Widen(ones, sums[kRows]);
     }
-    for (size_t left = k % kStep; left != 0; left -= HWY_MIN(left, 16)) {
+    size_t left = k % kStep;
+    if (kTurns > 1 && left >= 32) {
+      Add32<Products, kRows, kOnes>(x, w, sums, ones);
+      left -= 32;
+    }
+    for (; left != 0; left -= HWY_MIN(left, 16)) {
       int8x16_t columns[kFour];
       HWY_UNROLL(4) for (size_t j = 0; j < kFour; ++j) {
         columns[j] = LoadBytes(left < 16 ? ends[j] : w[j]);
@@ -187,10 +212,11 @@ struct I8 {
           Products::Add(sums[r], columns, LoadBytes(x[r]));
           x[r] += 16;
         } else {
-          Products::AddOnes(sums[r], columns);
+          Products::AddOnes(ones, columns);
         }
       }
     }
+    if constexpr (kOnes) Products::Widen(ones, sums[kRows]);
     HWY_UNROLL(8) for (size_t r = 0; r < kRows + kOnes; ++r) {
       folded[r] = vpaddq_s32(vpaddq_s32(sums[r][0], sums[r][1]), vpaddq_s32(sums[r][2], sums[r][3]));
     }
@@ -381,7 +407,7 @@ HWY_INLINE void Tile(const GemmTile& tile) {
 }  // namespace
 }  // namespace arm
 
-void GemmInPlaceDotI8(const GemmTile& tile) { arm::Tile<arm::I8<arm::Dots>, 3, 4>(tile); }
+void GemmInPlaceDotI8(const GemmTile& tile) { arm::Tile<arm::I8<arm::Dots>, 4, 4>(tile); }
 void GemmInPlaceDotI4(const GemmTile& tile) { arm::Tile<arm::I4<arm::DotBlock>, 4, 8>(tile); }
 void GemmInPlaceI8(const GemmTile& tile) { arm::Tile<arm::I8<arm::Pairs>, 2, 4>(tile); }
 void GemmInPlaceI4(const GemmTile& tile) { arm::Tile<arm::I4<arm::ShortBlock>, 2, 4>(tile); }
