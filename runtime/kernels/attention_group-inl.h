@@ -321,20 +321,52 @@ HWY_INLINE void ScaleWeights(const AttentionTile& tile, float* weights, size_t f
 }
 
 #if FOVEA_ATTENTION_HALVES
-// Adds weights times outliers of [begin, end) to the sums of `count` rows, in f32. Weights of 0 are skipped: the value
-// may be infinite or NaN.
+// Adds weights times `count` values to the sums of a row. Weights of 0 are skipped: the value may be infinite or NaN.
+HWY_INLINE void AddValues(const float* weights, const float* const* values, size_t count, size_t d_v, float* out) {
+  const D d;
+  constexpr size_t kVectors = 8, kChunk = kVectors * kLanes;
+  size_t j = 0;
+  for (; j + kChunk <= d_v; j += kChunk) {
+    V sums[kVectors];
+    HWY_UNROLL(8) for (size_t n = 0; n < kVectors; ++n) sums[n] = hn::Load(d, out + j + n * kLanes);
+    for (size_t i = 0; i < count; ++i) {
+      if (weights[i] == 0.0f) continue;
+      const V weight = hn::Set(d, weights[i]);
+      const float* value = values[i] + j;
+      HWY_UNROLL(8) for (size_t n = 0; n < kVectors; ++n) {
+        sums[n] = hn::MulAdd(weight, hn::LoadU(d, value + n * kLanes), sums[n]);
+      }
+    }
+    HWY_UNROLL(8) for (size_t n = 0; n < kVectors; ++n) hn::Store(sums[n], d, out + j + n * kLanes);
+  }
+  for (size_t i = 0; j < d_v && i < count; ++i) {
+    if (weights[i] != 0.0f) AddValue(weights[i], values[i] + j, d_v - j, out + j);
+  }
+}
+
+// Adds weights times outliers of [begin, end) to the sums of `count` rows, in f32.
 inline HWY_NOINLINE void AddOutliers(const AttentionTile& tile, size_t first_row, size_t count, const float* scores,
                                      size_t begin, size_t end, float* out) {
+  constexpr size_t kMost = 16;
   const D d;
   const uint32_t* outliers = Outliers(tile);
-  for (uint32_t n = 1; n <= outliers[0]; ++n) {
-    const uint32_t key = outliers[n];
-    if (key < begin || key >= end) continue;
-    const float* value = PlainValueRow(tile, *tile.halves, tile.Position(key));
+  for (uint32_t n = 1; n <= outliers[0];) {
+    uint32_t keys[kMost];
+    const float* values[kMost];
+    size_t found = 0;
+    for (; n <= outliers[0] && found < kMost; ++n) {
+      if (outliers[n] < begin || outliers[n] >= end) continue;
+      keys[found] = outliers[n];
+      values[found++] = PlainValueRow(tile, *tile.halves, tile.Position(outliers[n]));
+    }
     for (size_t r = 0; r < count; ++r) {
-      const V score = hn::Set(d, scores[r * kScoreStride + key] - BaseOf(tile.rows[first_row + r].max));
-      const float weight = hn::GetLane(Weight(score));
-      if (weight != 0.0f) AddValue(weight, value, tile.d_v, out + r * RoundUpTo(tile.d_v, kAttentionLanes));
+      const V base = hn::Set(d, BaseOf(tile.rows[first_row + r].max));
+      HWY_ALIGN float weights[kMost];
+      for (size_t i = 0; i < kMost; ++i) weights[i] = i < found ? scores[r * kScoreStride + keys[i]] : kHidden;
+      for (size_t i = 0; i < found; i += kLanes) {
+        hn::Store(Weight(hn::Sub(hn::Load(d, weights + i), base)), d, weights + i);
+      }
+      AddValues(weights, values, found, tile.d_v, out + r * RoundUpTo(tile.d_v, kAttentionLanes));
     }
   }
 }
