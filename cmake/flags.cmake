@@ -32,6 +32,10 @@ if(FOVEA_HAS_X86_MATH)
   list(APPEND FOVEA_EXACT_ARITHMETIC -msse2 -mfpmath=sse $<$<CXX_COMPILER_ID:GNU>:-mno-recip>)
 endif()
 check_cxx_compiler_flag(-Wno-overriding-option FOVEA_HAS_OVERRIDING_OPTION)  # clang warns about them
+if(EMSCRIPTEN)
+  # clang 14 warns about one of these flags: WebAssembly has no floating-point exceptions.
+  list(APPEND FOVEA_EXACT_ARITHMETIC -Wno-unsupported-floating-point-opt)
+endif()
 if(FOVEA_HAS_OVERRIDING_OPTION)
   list(APPEND FOVEA_EXACT_ARITHMETIC -Wno-overriding-option)
 endif()
