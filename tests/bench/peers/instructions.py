@@ -35,10 +35,11 @@ HERE, ROOT = peers.HERE, peers.ROOT
 ARM = {"build": {"gcc": "aarch64-linux", "clang": "aarch64-clang-whole"}, "machine": "arm64",
        "cxx": "aarch64-linux-gnu-g++", "libraries": "/usr/aarch64-linux-gnu/lib"}
 NEON, DOT = "fp asimd aes pmull sha1 sha2 crc32 cpuid", " atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp"
-# Title, QEMU's name, and the lines of /proc/cpuinfo without which ONNX Runtime ends: implementer, part, features.
+# Title, QEMU's name, and the lines of /proc/cpuinfo without which ONNX Runtime ends: implementer, part (one that it
+# knows, here an A76 also for i8mm), features.
 ARM_PROCESSORS = {"a76": ("Cortex-A76", "cortex-a76", "0x41", "0xd0b", NEON + DOT),
                   "a53": ("Cortex-A53", "cortex-a53", "0x41", "0xd03", NEON),
-                  "i8mm": ("64-bit Arm with i8mm, without SVE", "max,sve=off,sme=off", "0x51", "0x001",
+                  "i8mm": ("64-bit Arm with i8mm, without SVE", "max,sve=off,sme=off", "0x41", "0xd0b",
                            NEON + DOT + " i8mm bf16")}
 PROCESSORS = {name: {**ARM, "title": title, "qemu": ["qemu-aarch64", "-cpu", cpu], "about": about}
               for name, (title, cpu, *about) in ARM_PROCESSORS.items()}
