@@ -59,6 +59,7 @@ HWY_INLINE void ForRows(const GemmTile& tile, const uint8_t* weights, size_t c, 
 
 HWY_INLINE int8x16_t LoadBytes(const void* p) { return vld1q_s8(static_cast<const int8_t*>(p)); }
 HWY_INLINE int32x4_t LoadInts(const void* p) { return vld1q_s32(static_cast<const int32_t*>(p)); }
+HWY_INLINE int64x2_t LoadLongs(const void* p) { return vld1q_s64(static_cast<const int64_t*>(p)); }
 HWY_INLINE float32x4_t LoadFloats(const void* p) { return vld1q_f32(static_cast<const float*>(p)); }
 
 // 32 bytes at p + kOffset in one instruction, which gcc forms for few of the vectors that intrinsics load; not earlier

@@ -87,17 +87,25 @@ void GemmDot(const GemmTile& tile) {
 
 // ---- Matrix products (SMMLA): blocks of 16 columns, eight of k. A vector of sums is of two rows and two columns.
 
-template <size_t kPairs>
-HWY_INLINE void AddEight(const uint8_t* w, const int8x16_t (&x)[kPairs], int32x4_t (&sums)[8][kPairs]) {
-  HWY_UNROLL(4) for (size_t j = 0; j < 8; j += 2) {
-    int8x16_t eight[2];
-    LoadPair<0>(w + 16 * j, eight[0], eight[1]);
-    HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
-      HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
-        sums[j + i][p] = MultiplyRows(sums[j + i][p], x[p], eight[i]);
-      }
+// Columns 2 kFirst to 2 kFirst + 3.
+template <int kOffset, size_t kFirst, size_t kPairs>
+HWY_INLINE void AddFourColumns(const uint8_t* w, const int8x16_t (&x)[kPairs], int32x4_t (&sums)[8][kPairs]) {
+  int8x16_t two[2];
+  LoadPair<kOffset + 16 * static_cast<int>(kFirst)>(w, two[0], two[1]);
+  HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+      sums[kFirst + i][p] = MultiplyRows(sums[kFirst + i][p], x[p], two[i]);
     }
   }
+}
+
+// Eight of k of all columns, at w + kOffset.
+template <int kOffset, size_t kPairs>
+HWY_INLINE void AddEight(const uint8_t* w, const int8x16_t (&x)[kPairs], int32x4_t (&sums)[8][kPairs]) {
+  AddFourColumns<kOffset, 0>(w, x, sums);
+  AddFourColumns<kOffset, 2>(w, x, sums);
+  AddFourColumns<kOffset, 4>(w, x, sums);
+  AddFourColumns<kOffset, 6>(w, x, sums);
 }
 
 // The last of an odd number of rows is multiplied twice.
@@ -117,17 +125,22 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
     }
   }
   w += 64;
-  RowPairs<kRows> rows(x, k);
-  int8x16_t eight[kPairs];
-  for (size_t left = k / 16; left != 0; --left, w += 256) {
-    rows.Load(eight);
-    AddEight(w, eight, sums);
-    rows.Load(eight);
-    AddEight(w + 128, eight, sums);
+  for (const int8_t* const last = x + k / 16 * 16; x != last; x += 16, w += 256) {
+    int8x16_t low[kPairs], high[kPairs];
+    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+      const int64x2_t even = LoadLongs(x + 2 * p * k), odd = LoadLongs(x + HWY_MIN(2 * p + 1, kRows - 1) * k);
+      low[p] = vreinterpretq_s8_s64(vzip1q_s64(even, odd)), high[p] = vreinterpretq_s8_s64(vzip2q_s64(even, odd));
+    }
+    AddEight<0>(w, low, sums);
+    AddEight<128>(w, high, sums);
   }
-  for (size_t i = k / 16 * 16; i < k; i += 8, w += 128) {
-    rows.Load(eight);
-    AddEight(w, eight, sums);
+  if (k % 16 != 0) {
+    RowPairs<kRows> rows(x, k);
+    int8x16_t eight[kPairs];
+    for (size_t i = k / 16 * 16; i < k; i += 8, w += 128) {
+      rows.Load(eight);
+      AddEight<0>(w, eight, sums);
+    }
   }
   HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) {
     int32x4_t of_rows[1][kRows];
