@@ -57,6 +57,18 @@ HWY_INLINE void ForRows(const GemmTile& tile, const uint8_t* weights, size_t c, 
   (cover(Constant<kLess>()), ...);
 }
 
+// The same for blocks of four columns: multiply(height, row, block, blocks) is for `blocks` of them, block_bytes apart:
+// at most four, for which rows of x stay in cache.
+template <class Multiply>
+HWY_INLINE void ForFours(const GemmTile& tile, size_t block_bytes, const Multiply& multiply) {
+  const auto* weights = static_cast<const uint8_t*>(tile.weights);
+  for (size_t c = 0; c < tile.columns; c += 16, weights += 4 * block_bytes) {
+    const size_t blocks = HWY_MIN((tile.columns - c + 3) / 4, 4);
+    ForRows<4, 3, 2, 1>(tile, weights, c, 16,
+                        [&](auto height, size_t row, const Block& block) { multiply(height, row, block, blocks); });
+  }
+}
+
 HWY_INLINE int8x16_t LoadBytes(const void* p) { return vld1q_s8(static_cast<const int8_t*>(p)); }
 HWY_INLINE int32x4_t LoadInts(const void* p) { return vld1q_s32(static_cast<const int32_t*>(p)); }
 HWY_INLINE int64x2_t LoadLongs(const void* p) { return vld1q_s64(static_cast<const int64_t*>(p)); }

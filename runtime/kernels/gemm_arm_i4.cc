@@ -310,16 +310,11 @@ HWY_INLINE void MultiplyFour(const GemmTile& tile, size_t row, const Block& bloc
 void GemmPairs(const GemmTile& given) {
   const GemmTile tile = given;  // whose members no store to y can change
   const size_t four_bytes = 2 * 4 * sizeof(float) + tile.k / kDepth * kFourStep;
-  const auto* weights = static_cast<const uint8_t*>(tile.weights);
-  for (size_t c = 0; c < tile.columns; c += 16, weights += 4 * four_bytes) {  // rows of x stay in cache for 16 columns
-    const size_t blocks = HWY_MIN((tile.columns - c + 3) / 4, 4);
-    ForRows<4, 3, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
-      Block four = block;
-      for (size_t b = 0; b < blocks; ++b, four.weights += four_bytes, four.y += 4) {
-        MultiplyFour<height()>(tile, row, four);
-      }
-    });
-  }
+  ForFours(tile, four_bytes, [&](auto height, size_t row, Block block, size_t blocks) {
+    for (; blocks != 0; --blocks, block.weights += four_bytes, block.y += 4) {
+      MultiplyFour<height()>(tile, row, block);
+    }
+  });
 }
 
 }  // namespace

@@ -283,23 +283,18 @@ HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_byt
 void GemmPairs(const GemmTile& given) {
   const GemmTile tile = given;  // whose members no store to y can change
   const size_t block_bytes = 4 * ((tile.k + 15) / 16 * 16 + 12);
-  const auto* weights = static_cast<const uint8_t*>(tile.weights);
-  for (size_t c = 0; c < tile.columns; c += 16, weights += 4 * block_bytes) {  // rows of x stay in cache for 16 columns
-    const size_t blocks = HWY_MIN((tile.columns - c + 3) / 4, 4);
-    ForRows<4, 3, 2, 1>(tile, weights, c, 16, [&](auto height, size_t row, const Block& block) {
-      Block part = block;
-      const auto multiply = [&](auto count) {
-        MultiplyPairs<height(), count()>(tile, row, block_bytes, part);
-        part.weights += count() * block_bytes;
-        part.y += 4 * count();
-      };
-      size_t b = 0;
-      if constexpr (height() == 1) {
-        for (; b + 2 <= blocks; b += 2) multiply(Constant<2>());
-      }
-      for (; b < blocks; ++b) multiply(Constant<1>());
-    });
-  }
+  ForFours(tile, block_bytes, [&](auto height, size_t row, Block block, size_t blocks) {
+    const auto multiply = [&](auto count) {
+      MultiplyPairs<height(), count()>(tile, row, block_bytes, block);
+      block.weights += count() * block_bytes;
+      block.y += 4 * count();
+    };
+    size_t b = 0;
+    if constexpr (height() == 1) {
+      for (; b + 2 <= blocks; b += 2) multiply(Constant<2>());
+    }
+    for (; b < blocks; ++b) multiply(Constant<1>());
+  });
 }
 
 }  // namespace
