@@ -33,13 +33,13 @@ function picture() {
 
 /** { button, dialog }. */
 export function helpPanel() {
-  const dialog = made("dialog", { className: "help", "aria-labelledby": "help-title" },
-    made("h2", { id: "help-title", tabIndex: -1, autofocus: true }, "How to read this page"), picture(),
+  const title = made("h2", { id: "help-title", tabIndex: -1 }, "How to read this page");
+  const dialog = made("dialog", { className: "help", "aria-labelledby": "help-title" }, title, picture(),
     SENTENCES.map((sentence) => made("p", {}, sentence)), made("h3", {}, "Words on this page"),
     made("dl", {}, TERMS.flatMap(([term, meaning]) => [made("dt", {}, term), made("dd", {}, meaning)])),
     made("form", { method: "dialog" }, made("button", { type: "button", onclick: () => dialog.close() }, "Close")));
   dialog.addEventListener("click", ({ target }) => target === dialog && dialog.close());
   const button = made("button", { type: "button", className: "theme", "aria-label": "How to read this page",
-    onclick: () => dialog.showModal() }, "?");
+    onclick: () => (dialog.showModal(), title.focus()) }, "?");
   return { button, dialog };
 }
