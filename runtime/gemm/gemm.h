@@ -47,7 +47,7 @@ constexpr bool GemmTakesQuantized(DType weights) { return weights == DType::kI8 
 struct GemmInput {
   size_t rows;
   const float* x;           // [rows, k]; used when the weights are f32 or f16
-  const int8_t* quantized;  // [rows, k]; used when the weights are integers
+  const int8_t* quantized;  // [rows, k]; used when the weights are integers; in pairs if takes_pairs
   QuantParams* params;      // [rows + kGemmExtraParams], with quantized
 };
 
@@ -63,6 +63,8 @@ struct GemmBackend {
   uint32_t column_step;  // ranges of columns begin at multiples: the widest block that is not split
 
   bool (*supports)(const GemmShape&);
+  // Whether run reads quantized rows in pairs on this machine (runtime/kernels/quantize.h).
+  bool (*takes_pairs)(const GemmShape&);
 
   // Bytes of packed weights, equal on every CPU (padded by constants). 0: weights are used in place from the blob.
   uint64_t (*packed_bytes)(const GemmShape&);

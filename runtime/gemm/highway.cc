@@ -80,8 +80,10 @@ Status Run(void* storage, const GemmWeights& weights, const void*, const GemmInp
   return kOk;
 }
 
-constexpr GemmBackend kBackend = {"highway",    kLeastColumns, Supports,     PackedBytes, Pack,   CheckLayout,
-                                  PackedLayout, OperatorBytes, MakeOperator, Run,         nullptr};
+bool TakesPairs(const GemmShape&) { return false; }
+
+constexpr GemmBackend kBackend = {"highway",   kLeastColumns, Supports,      TakesPairs,   PackedBytes, Pack,
+                                  CheckLayout, PackedLayout,  OperatorBytes, MakeOperator, Run,         nullptr};
 
 }  // namespace
 

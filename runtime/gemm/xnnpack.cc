@@ -120,6 +120,17 @@ bool SupportsOn(const Takes& takes, const GemmShape& shape) {
 
 bool Supports(const GemmShape& shape) { return SupportsOn(TakesHere(), shape); }
 
+// Matrix products take two rows. XNNPACK's kernels, which read rows one by one, multiply shapes that have no pairs.
+bool TakesPairs(const GemmShape& shape) {
+#if FOVEA_GEMM_PACKED_ARM
+  return GemmTakesQuantized(shape.type) && shape.k % kPairedElements == 0 &&
+         XnnpackPacking(shape) == GemmPacking::kNeonI8mm;
+#else
+  (void)shape;
+  return false;
+#endif
+}
+
 uint64_t PackedBytes(const GemmShape& shape) { return RoundUp(shape.n, kColumns) * ColumnBytes(shape); }
 
 Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Reporter& reporter) {
@@ -238,8 +249,10 @@ size_t LeastRows(DType type) {
 
 uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 
-void ChooseOwn(DType type, const GemmKernels& kernels, XnnpackOperator* op) {
+void ChooseOwn(const GemmShape& shape, const GemmKernels& kernels, XnnpackOperator* op) {
+  const DType type = shape.type;
   if (op->packing == GemmPacking::kOther) return;
+  if (op->packing == GemmPacking::kNeonI8mm && !TakesPairs(shape)) return;
   op->own = type == DType::kF32   ? kernels.packed_f32
             : type == DType::kF16 ? kernels.packed_f16
             : type == DType::kI8  ? kernels.packed_i8
@@ -260,7 +273,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->type = shape.type;
   op->least_rows = LeastRows(shape.type);
   op->packing = XnnpackPacking(shape);
-  ChooseOwn(shape.type, kernels.gemm, op);
+  ChooseOwn(shape, kernels.gemm, op);
   op->activations = &kernels.activation;
   if (OwnTarget(shape) != nullptr) {  // run with our kernel alone
     return op->own != nullptr ? kOk : reporter.Fail(FOVEA_E_INTERNAL, "no kernel reads the layout of these weights");
@@ -337,8 +350,8 @@ Status Run(void* storage, const GemmWeights& weights, const void* packed, const 
 
 constexpr char kRunFault[] = "XNNPACK refused to set up or run the operator of a linear layer";
 
-constexpr GemmBackend kBackend = {"xnnpack",    kColumns,      Supports,     PackedBytes, Pack,     CheckLayout,
-                                  PackedLayout, OperatorBytes, MakeOperator, Run,         kRunFault};
+constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      TakesPairs,   PackedBytes, Pack,
+                                  CheckLayout, PackedLayout, OperatorBytes, MakeOperator, Run,         kRunFault};
 
 }  // namespace
 

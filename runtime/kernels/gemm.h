@@ -22,7 +22,7 @@ struct GemmTile {
   size_t rows;
   size_t columns;             // output columns, at most kGemmTileColumns
   size_t k;                   // a multiple of 32 for int4 weights
-  const void* x;              // [rows, k]: f32, or int8 when the weights are integers
+  const void* x;              // [rows, k]: f32, or int8 when the weights are integers, in pairs for kNeonI8mm
   const QuantParams* params;  // [rows], with int8 x
   const void* weights;        // [columns, k], dense rows
   const void* scales;         // int8 weights: f32 [columns]; int4: bf16 [columns, k / 32]

@@ -114,31 +114,57 @@ HWY_INLINE int8x16_t LoadTwice(const int8_t* p) {
   return vreinterpretq_s8_s64(vld1q_dup_s64(reinterpret_cast<const int64_t*>(p)));
 }
 
-// Pairs of kRows rows, `stride` bytes apart, for MultiplyRows. The last of an odd number is paired with itself.
+// kRows rows in pairs (quantize.h), for MultiplyRows. The last of an odd number is paired with itself.
 template <size_t kRows>
 class RowPairs {
  public:
-  RowPairs(const int8_t* x, size_t stride) : x_(x), stride_(stride) {
-    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) second_[p] = x + (2 * p + 1) * stride;
-  }
-  // The next eight elements of each. gcc would load both rows of a pair and then combine them.
-  HWY_INLINE void Load(int8x16_t (&eight)[(kRows + 1) / 2]) {
+  static constexpr size_t kPairs = (kRows + 1) / 2;
+
+  RowPairs(const int8_t* x, size_t k) { HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) from_[p] = x + 2 * p * k; }
+  // The next eight elements of each.
+  HWY_INLINE void Load(int8x16_t (&eight)[kPairs]) {
     HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) {
-      int8x16_t v = vcombine_s8(vld1_s8(x_ + 2 * p * stride_), vdup_n_s8(0));
-      __asm__("ld1 {%0.d}[1], [%1], #8"
-              : "+w"(v), "+r"(second_[p])
-              : "m"(*reinterpret_cast<const int8_t(*)[8]>(second_[p])));
-      eight[p] = v;
+      __asm__ volatile("ldr %q0, [%1], #16"
+                       : "=w"(eight[p]), "+r"(from_[p])
+                       : "m"(*reinterpret_cast<const int8_t(*)[16]>(from_[p])));
     }
-    if constexpr (kRows % 2 == 1) eight[kRows / 2] = LoadTwice(x_ + (kRows - 1) * stride_);
-    x_ += 8;
+    if constexpr (kRows % 2 == 1) eight[kPairs - 1] = LoadTwice(from_[kPairs - 1]), from_[kPairs - 1] += 8;
+  }
+  // The next sixteen.
+  HWY_INLINE void Load(int8x16_t (&low)[kPairs], int8x16_t (&high)[kPairs]) {
+    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) {
+      __asm__ volatile("ldp %q0, %q1, [%2], #32"
+                       : "=&w"(low[p]), "=&w"(high[p]), "+r"(from_[p])
+                       : "m"(*reinterpret_cast<const int8_t(*)[32]>(from_[p])));
+    }
+    if constexpr (kRows % 2 == 1) {
+      low[kPairs - 1] = LoadTwice(from_[kPairs - 1]), high[kPairs - 1] = LoadTwice(from_[kPairs - 1] + 8);
+      from_[kPairs - 1] += 16;
+    }
   }
 
  private:
-  const int8_t* x_;
-  size_t stride_;
-  const int8_t* second_[(kRows + 1) / 2];
+  const int8_t* from_[kPairs];
 };
+
+// Four columns of row r of two vectors of a pair, each of two columns.
+HWY_INLINE float32x4_t OfRow(size_t r, float32x4_t low, float32x4_t high) {
+  const float64x2_t a = vreinterpretq_f64_f32(low), b = vreinterpretq_f64_f32(high);
+  return vreinterpretq_f32_f64(r % 2 == 0 ? vzip1q_f64(a, b) : vzip2q_f64(a, b));
+}
+
+// A pair's parameters: the first row's in the first two lanes. The last of an odd number of rows is paired with itself.
+struct PairParams {
+  int32x4_t zero_points;
+  float32x4_t scales;
+};
+template <size_t kRows>
+HWY_INLINE PairParams ParamsOfPair(const QuantParams* params, size_t p) {
+  static_assert(sizeof(QuantParams) == 8 && offsetof(QuantParams, scale) == 4, "two vectors are loaded as one");
+  const int32x4_t both = vreinterpretq_s32_s8(
+      2 * p + 1 < kRows ? LoadBytes(params + 2 * p) : LoadTwice(reinterpret_cast<const int8_t*>(params + 2 * p)));
+  return {vtrn1q_s32(both, both), vreinterpretq_f32_s32(vtrn2q_s32(both, both))};
+}
 
 }  // namespace arm
 }  // namespace fovea

@@ -141,11 +141,11 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   const size_t k = tile.k;
   const QuantParams* params = tile.params + row;
   float32x4_t sums[kPairs][kVectors];
-  HWY_UNROLL(8) for (size_t j = 0; j < kVectors; ++j) {
-    const float32x2_t two = vld1_f32(reinterpret_cast<const float*>(block.weights) + first + 2 * j);
-    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
-      sums[p][j] = vcombine_f32(vmul_n_f32(two, ZeroPoint(params[2 * p])),
-                                vmul_n_f32(two, ZeroPoint(params[HWY_MIN(2 * p + 1, kRows - 1)])));
+  HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+    const float32x4_t zero_points = vcvtq_f32_s32(ParamsOfPair<kRows>(params, p).zero_points);
+    HWY_UNROLL(8) for (size_t j = 0; j < kVectors; ++j) {
+      const int8_t* two = reinterpret_cast<const int8_t*>(block.weights) + 4 * first + 8 * j;
+      sums[p][j] = vmulq_f32(vreinterpretq_f32_s8(LoadTwice(two)), zero_points);
     }
   }
   const uint8_t* w = block.weights + kColumns * sizeof(float);
@@ -176,12 +176,34 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   }
   HWY_UNROLL(4) for (size_t j = 0; j < kVectors; j += 2) {
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
-      const float64x2_t low = vreinterpretq_f64_f32(sums[r / 2][j]), high = vreinterpretq_f64_f32(sums[r / 2][j + 1]);
-      const float64x2_t four = r % 2 == 0 ? vzip1q_f64(low, high) : vzip2q_f64(low, high);
+      const float32x4_t four = OfRow(r, sums[r / 2][j], sums[r / 2][j + 1]);
       const size_t column = first + 2 * j;
-      Finish(vreinterpretq_f32_f64(four), params[r].scale, w + 4 * column, block.y + r * block.stride + column);
+      Finish(four, params[r].scale, w + 4 * column, block.y + r * block.stride + column);
     }
   }
+}
+
+// Eight elements, twice, which are then behind x. gcc would compute the address apart.
+HWY_INLINE int8x16_t NextTwice(const int8_t*& x) {
+  int8x16_t v;
+  __asm__ volatile("ld1r {%0.2d}, [%1], #8" : "=w"(v), "+r"(x) : "m"(*reinterpret_cast<const int8_t(*)[8]>(x)));
+  return v;
+}
+
+// Sixteen of k, from 16 kHalf on, of a row, for sixteen columns.
+template <int kHalf>
+HWY_INLINE void AddSixteen(const uint8_t* w, const int8_t*& x, int32x4_t (&sums)[8]) {
+  const int8x16_t first = NextTwice(x), second = NextTwice(x);
+  const auto add = [&](auto two) {
+    constexpr int kTwo = static_cast<int>(two());
+    int8x16_t bytes[2];
+    LoadPair<128 * kHalf + 16 * kTwo>(w, bytes[0], bytes[1]);
+    HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], first, LowHalves(bytes[i]));
+      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], second, HighHalves(bytes[i]));
+    }
+  };
+  add(Constant<0>()), add(Constant<2>()), add(Constant<4>()), add(Constant<6>());
 }
 
 // One row, multiplied twice; half of each vector of sums is used.
@@ -194,19 +216,17 @@ HWY_INLINE void MultiplyRow(const GemmTile& tile, size_t row, const Block& block
   }
   const uint8_t* w = block.weights + kColumns * sizeof(float);
   const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
-  for (const int8_t* const end = x + k; x != end; x += kDepth, w += kStepBytes) {
-    int32x4_t exact[1][8];
-    HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) exact[0][j] = vdupq_n_s32(0);
-    HWY_UNROLL(2) for (size_t half = 0; half < 2; ++half) {
-      AddHalves<false>(w + 128 * half, {LoadTwice(x + 16 * half)}, exact);
-      AddHalves<true>(w + 128 * half, {LoadTwice(x + 16 * half + 8)}, exact);
-    }
+  for (const uint8_t* const end = w + k / kDepth * kStepBytes; w != end; w += kStepBytes) {
+    int32x4_t exact[8];
+    HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) exact[j] = vdupq_n_s32(0);
+    AddSixteen<0>(w, x, exact);
+    AddSixteen<1>(w, x, exact);
     HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) {
       float32x4_t scales[2];
       LoadScales(w + kWeightBytes, j / 2, scales[0], scales[1]);
       HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
-        const int64x2_t low = vreinterpretq_s64_s32(exact[0][2 * (j + i)]);
-        const int64x2_t high = vreinterpretq_s64_s32(exact[0][2 * (j + i) + 1]);
+        const int64x2_t low = vreinterpretq_s64_s32(exact[2 * (j + i)]);
+        const int64x2_t high = vreinterpretq_s64_s32(exact[2 * (j + i) + 1]);
         const int32x4_t four = vreinterpretq_s32_s64(vzip1q_s64(low, high));
         sums[j + i] = vfmaq_f32(sums[j + i], vcvtq_f32_s32(four), scales[i]);
       }

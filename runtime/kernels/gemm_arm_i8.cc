@@ -113,43 +113,50 @@ template <size_t kRows>
 HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& block) {
   constexpr size_t kPairs = (kRows + 1) / 2;
   const size_t k = tile.k;
-  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
   const QuantParams* params = tile.params + row;
   const uint8_t* w = block.weights;
   int32x4_t sums[8][kPairs];
-  HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) {
-    const int32x2_t two = vld1_s32(reinterpret_cast<const int32_t*>(w) + 2 * j);
-    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
-      sums[j][p] = vcombine_s32(vmul_n_s32(two, params[2 * p].zero_point),
-                                vmul_n_s32(two, params[HWY_MIN(2 * p + 1, kRows - 1)].zero_point));
+  {
+    int32x4_t zero_points[kPairs];
+    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) zero_points[p] = ParamsOfPair<kRows>(params, p).zero_points;
+    HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) {
+      const int32x4_t two = vreinterpretq_s32_s8(LoadTwice(reinterpret_cast<const int8_t*>(w) + 8 * j));
+      HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) sums[j][p] = vmulq_s32(two, zero_points[p]);
     }
   }
   w += 64;
-  for (const int8_t* const last = x + k / 16 * 16; x != last; x += 16, w += 256) {
-    int8x16_t low[kPairs], high[kPairs];
-    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
-      const int64x2_t even = LoadLongs(x + 2 * p * k), odd = LoadLongs(x + HWY_MIN(2 * p + 1, kRows - 1) * k);
-      low[p] = vreinterpretq_s8_s64(vzip1q_s64(even, odd)), high[p] = vreinterpretq_s8_s64(vzip2q_s64(even, odd));
-    }
+  RowPairs<kRows> rows(static_cast<const int8_t*>(tile.x) + row * k, k);
+  int8x16_t low[kPairs], high[kPairs];
+  for (const uint8_t* const last = w + k / 16 * 256; w != last; w += 256) {
+    rows.Load(low, high);
     AddEight<0>(w, low, sums);
     AddEight<128>(w, high, sums);
   }
   if (k % 16 != 0) {
-    RowPairs<kRows> rows(x, k);
-    int8x16_t eight[kPairs];
-    for (size_t i = k / 16 * 16; i < k; i += 8, w += 128) {
-      rows.Load(eight);
-      AddEight<0>(w, eight, sums);
-    }
+    rows.Load(low);
+    AddEight<0>(w, low, sums);
+    w += 128;
   }
-  HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) {
-    int32x4_t of_rows[1][kRows];
-    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
-      const int64x2_t low = vreinterpretq_s64_s32(sums[2 * j][p]), high = vreinterpretq_s64_s32(sums[2 * j + 1][p]);
-      of_rows[0][2 * p] = vreinterpretq_s32_s64(vzip1q_s64(low, high));
-      if (2 * p + 1 < kRows) of_rows[0][2 * p + 1] = vreinterpretq_s32_s64(vzip2q_s64(low, high));
+  // In XNNPACK's order: by the row's scale, then by the column's.
+  float32x4_t scaled[8][kPairs];
+  HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+    const float32x4_t scales = ParamsOfPair<kRows>(params, p).scales;
+    HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) scaled[j][p] = vmulq_f32(vcvtq_f32_s32(sums[j][p]), scales);
+  }
+  HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) {
+    float32x4_t scales[2], biases[2];
+    HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+      scales[i] = LoadFloats(w + (j + i) * 16);
+      biases[i] = LoadFloats(w + (j + i) * 16 + 64);
     }
-    Finish<16, false, 1>(params, w, j, of_rows, block);
+    float* y = block.y + 4 * j;
+    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r, y += block.stride) {
+      float32x4_t v[2];
+      HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+        v[i] = vfmaq_f32(biases[i], OfRow(r, scaled[2 * (j + i)][r / 2], scaled[2 * (j + i) + 1][r / 2]), scales[i]);
+      }
+      StorePair(v[0], v[1], y);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/kernels/quantize.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "runtime/kernels/gemm_arm.h"
 #include "runtime/kernels/kernels.h"
 #include "runtime/kernels/loop-inl.h"
 
@@ -62,30 +63,81 @@ QuantParams ParamsOfRow(const float* x, size_t width) {
 
 #endif
 
-void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
-  const F32 d;
-  const hn::Rebind<int32_t, F32> d32;
-  const F32Vec steps = hn::Set(d, 1.0f / params.scale);
+// Integers of x at an index, with lanes of D.
+template <class D>
+HWY_INLINE auto IntegersOf(D d, const float* x, QuantParams params) {
+  const hn::Rebind<int32_t, D> d32;
+  const auto steps = hn::Set(d, 1.0f / params.scale);
   // Adding 3 * 2^22 rounds to the nearest integer and leaves it in the low bits. The convention requires that the
   // product is rounded first: this file needs -ffp-contract=off.
-  const F32Vec magic = hn::Set(d, 12582912.0f);
+  const auto magic = hn::Set(d, 12582912.0f);
   const auto bias = hn::Set(d32, 0x4B400000 - params.zero_point);
-  MapToBytes(d, width, q, [=](size_t i, auto lanes) HWY_ATTR {
-    return hn::Sub(hn::BitCast(d32, hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic)), bias);
-  });
+  return [=](size_t i, auto lanes)
+             HWY_ATTR { return hn::Sub(hn::BitCast(d32, hn::Add(hn::Mul(lanes.Load(d, x + i), steps), magic)), bias); };
 }
 
-void QuantizeRows(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params) {
-  // A few rows at a time, still in L1 for the second pass: the scalar work between the passes overlaps.
+void ConvertRow(const float* x, size_t width, QuantParams params, int8_t* q) {
+  const F32 d;
+  MapToBytes(d, width, q, IntegersOf(d, x, params));
+}
+
+// A few rows at a time, still in L1 for the second pass: the scalar work between the passes overlaps.
+template <class Convert>
+HWY_INLINE void QuantizeGroups(const float* x, size_t rows, size_t width, QuantParams* params, const Convert& convert) {
   constexpr size_t kGroup = 4;
   for (size_t first = 0; first < rows; first += kGroup) {
     const size_t end = HWY_MIN(first + kGroup, rows);
     for (size_t r = first; r < end; ++r) params[r] = ParamsOfRow(x + r * width, width);
-    for (size_t r = first; r < end; ++r) ConvertRow(x + r * width, width, params[r], q + r * width);
+    for (size_t r = first; r < end; ++r) convert(r, x + r * width, params[r]);
   }
 }
 
-constexpr QuantizeKernels MakeQuantizeKernels() { return {QuantizeRows}; }
+void QuantizeRows(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params) {
+  QuantizeGroups(x, rows, width, params, [=](size_t r, const float* row, QuantParams of_row) HWY_ATTR {
+    ConvertRow(row, width, of_row, q + r * width);
+  });
+}
+
+#if FOVEA_GEMM_PACKED_ARM
+
+// A row whose groups of eight elements are `step` apart.
+#if HWY_TARGET == HWY_SCALAR
+void ConvertPairedRow(const float* x, size_t width, QuantParams params, int8_t* q, size_t step) {
+  for (size_t i = 0; i < width; i += kPairedElements, q += step) ConvertRow(x + i, kPairedElements, params, q);
+}
+#else
+void ConvertPairedRow(const float* x, size_t width, QuantParams params, int8_t* q, size_t step) {
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<int16_t, decltype(d)> d16;
+  const hn::FixedTag<int8_t, kPairedElements> d8;
+  const auto integers = IntegersOf(d, x, params);
+  const AllLanes all;
+  const auto convert = [=](size_t i) HWY_ATTR {
+    return hn::DemoteTo(d8, hn::OrderedDemote2To(d16, integers(i, all), integers(i + 4, all)));
+  };
+  size_t i = 0;
+  for (; i + 16 <= width; i += 16, q += 2 * step) {
+    hn::StoreU(convert(i), d8, q);
+    hn::StoreU(convert(i + 8), d8, q + step);
+  }
+  if (i < width) hn::StoreU(convert(i), d8, q);
+}
+#endif
+
+void QuantizePairs(const float* x, size_t rows, size_t width, int8_t* q, QuantParams* params) {
+  QuantizeGroups(x, rows, width, params, [=](size_t r, const float* row, QuantParams of_row) HWY_ATTR {
+    const PairedRow place(r, rows, width);
+    ConvertPairedRow(row, width, of_row, q + place.first, place.step);
+  });
+}
+
+constexpr QuantizeKernels MakeQuantizeKernels() { return {QuantizeRows, QuantizePairs}; }
+
+#else
+
+constexpr QuantizeKernels MakeQuantizeKernels() { return {QuantizeRows, nullptr}; }
+
+#endif
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -155,7 +155,12 @@ void PlaceLinears(const LayerScan& scan, Arena& arena, Model* model) {
       const bool reads_rows = table != nullptr && table[known].size == 0;
       const GemmBackend& backend = reads_rows ? HighwayGemm() : Choose(weights.shape, *model->backend);
       Linear& linear = model->linears[known];
-      linear = {weights, layer.count, &backend, nullptr, FindOrAddGemmOp(weights.shape, backend, model)};
+      linear = {weights,
+                layer.count,
+                &backend,
+                nullptr,
+                FindOrAddGemmOp(weights.shape, backend, model),
+                backend.takes_pairs(weights.shape)};
       const uint64_t bytes = linear.packed_bytes();
       if (bytes != 0) {
         linear.packed = own != nullptr ? own : model->packed_section + table[known].offset;

@@ -144,20 +144,30 @@ Columns ColumnsOf(const ExpertsOp& op, const OpRun& run, uint32_t place) {
 // Gathers an expert's input rows for the choices `order`.
 GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count) {
   const size_t read = op.read;
-  if (op.apart() && op.integers) {
-    const GemmInput all = LayerInput(run, op.layer.linear->weights.shape, run.Input(0), run.rows(), op.inputs[0].index);
-    for (size_t i = 0; i < count; ++i) {
-      const size_t row = order[i] / op.chosen;
-      memcpy(memory.quantized + i * read, all.quantized + row * read, read);
+  const Linear& layer = *op.layer.linear;
+  GemmInput all{};  // of integers, if all rows are read
+  if (op.apart() && op.integers) all = LayerInput(run, layer, run.Input(0), run.rows(), op.inputs[0].index);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t row = op.apart() ? order[i] / op.chosen : order[i];
+    const float* x = run.Input(0) + row * read;
+    if (!op.integers) {
+      memcpy(memory.x + i * read, x, read * sizeof(float));
+      continue;
+    }
+    // The row's integers among those of all, or made alone.
+    const int8_t* from = all.quantized;
+    size_t place = row, rows = all.rows;
+    if (from == nullptr) {
+      from = run.quantized->rows, place = 0, rows = 1;
+      run.quantized->value = kBlobNone;
+      run.kernels->quantize.quantize_rows(x, 1, read, run.quantized->rows, memory.params + i);
+    } else {
       memory.params[i] = all.params[row];
     }
-  }
-  for (size_t i = 0; i < count && !(op.apart() && op.integers); ++i) {
-    const float* x = run.Input(0) + (op.apart() ? order[i] / op.chosen : order[i]) * read;
-    if (op.integers) {
-      run.kernels->quantize.quantize_rows(x, 1, read, memory.quantized + i * read, memory.params + i);
+    if (layer.pairs) {
+      CopyPairedRow(from, PairedRow(place, rows, read), memory.quantized, PairedRow(i, count, read), read);
     } else {
-      memcpy(memory.x + i * read, x, read * sizeof(float));
+      memcpy(memory.quantized + i * read, from + place * read, read);
     }
   }
   return {count, memory.x, memory.quantized, memory.params};

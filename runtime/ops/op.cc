@@ -77,12 +77,15 @@ float* TakeRows(Arena& arena, uint64_t rows, uint64_t width) {
   return static_cast<float*>(arena.TakeBytes(bytes + CheckedSize(kGemmSlack)));
 }
 
-GemmInput LayerInput(const OpRun& run, const GemmShape& shape, const float* x, uint32_t rows, uint32_t value) {
+GemmInput LayerInput(const OpRun& run, const Linear& layer, const float* x, uint32_t rows, uint32_t value) {
+  const GemmShape& shape = layer.weights.shape;
   if (!GemmTakesQuantized(shape.type)) return {rows, x, nullptr, nullptr};
   QuantizedTile& tile = *run.quantized;
-  if (value == kBlobNone || tile.value != value) {
-    run.kernels->quantize.quantize_rows(x, rows, shape.k, tile.rows, tile.params);
+  if (value == kBlobNone || tile.value != value || tile.pairs != layer.pairs) {
+    const QuantizeKernels& kernels = run.kernels->quantize;
+    (layer.pairs ? kernels.quantize_pairs : kernels.quantize_rows)(x, rows, shape.k, tile.rows, tile.params);
     tile.value = value;
+    tile.pairs = layer.pairs;
   }
   return {rows, x, tile.rows, tile.params};
 }
@@ -90,7 +93,7 @@ GemmInput LayerInput(const OpRun& run, const GemmShape& shape, const float* x, u
 Status RunLayer(const Op& op, const OpRun& run, uint32_t i, const float* x, uint32_t rows, uint32_t value,
                 const GemmOutput& output) {
   const Linear& layer = *op.layers[i].linear;
-  const GemmInput input = LayerInput(run, layer.weights.shape, x, rows, value);
+  const GemmInput input = LayerInput(run, layer, x, rows, value);
   const Status status = layer.backend->run(run.operators[layer.op], layer.weights, layer.packed, input, output);
   return status.ok() ? kOk : FailLayer(run, *layer.backend, status);
 }

@@ -73,6 +73,7 @@ struct Linear {
   const GemmBackend* backend;
   const void* packed;  // null: used in place
   uint32_t op;         // index in Model::gemm_ops
+  bool pairs;          // the backend takes quantized rows in pairs
 
   GemmWeights WeightsAt(uint32_t i) const;
   const void* PackedAt(uint32_t i) const;
@@ -114,6 +115,7 @@ struct Op {
 // The input rows of one worker's tile, quantized once even if several linear layers read them.
 struct QuantizedTile {
   uint32_t value = kBlobNone;  // the value that these rows belong to; kBlobNone: empty
+  bool pairs = false;          // how they are stored (runtime/kernels/quantize.h)
   int8_t* rows = nullptr;
   QuantParams* params = nullptr;
 };
@@ -316,7 +318,7 @@ GemmWeights WeightsOf(const OpView&, const OpLayer&);
 // Memory for `rows` rows of `width` as the input of a matmul; null when counting.
 float* TakeRows(Arena&, uint64_t rows, uint64_t width);
 // x as the input of a layer's GEMM: quantized if its weights are integers. `value` as below.
-GemmInput LayerInput(const OpRun&, const GemmShape&, const float* x, uint32_t rows, uint32_t value);
+GemmInput LayerInput(const OpRun&, const Linear&, const float* x, uint32_t rows, uint32_t value);
 // Applies layer i to x. `value`: the value whose rows of this tile x holds, kBlobNone if there is none. With it,
 // several layers that read the same rows quantize them once.
 Status RunLayer(const Op&, const OpRun&, uint32_t i, const float* x, uint32_t rows, uint32_t value, const GemmOutput&);

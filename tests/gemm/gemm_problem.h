@@ -93,6 +93,17 @@ struct GemmProblem {
   std::vector<QuantParams> params_, part_params_;
 };
 
+// The input, its quantized rows in pairs, which `rows` then holds, if they are to be.
+inline GemmInput AsTaken(bool takes_pairs, const GemmInput& input, size_t k, AlignedBytes* rows) {
+  if (!takes_pairs) return input;
+  *rows = AlignedBytes(input.rows * k + kGemmSlack);
+  auto* pairs = reinterpret_cast<int8_t*>(rows->data());
+  for (size_t r = 0; r < input.rows; ++r) {
+    CopyPairedRow(input.quantized + r * k, PairedRow(0, 1, k), pairs, PairedRow(r, input.rows, k), k);
+  }
+  return {input.rows, input.x, pairs, input.params};
+}
+
 // A backend made ready for one layer.
 class ReadyGemm {
  public:
@@ -100,7 +111,9 @@ class ReadyGemm {
       : backend_(backend),
         weights_(weights),
         packed_(backend.packed_bytes(weights.shape)),
-        storage_(backend.operator_bytes(weights.shape)) {
+        storage_(backend.operator_bytes(weights.shape)),
+        takes_pairs_(backend.takes_pairs(weights.shape) &&
+                     (weights.shape.type == DType::kI8 ? kernels.gemm.packed_i8 : kernels.gemm.packed_i4) != nullptr) {
     fovea_error error{};
     Reporter reporter(&error);
     if (packed_.size() > 0 && !backend.pack(weights, packed_.data(), reporter).ok())
@@ -115,7 +128,9 @@ class ReadyGemm {
   }
   void Run(const GemmInput& input, const GemmOutput& output) const {
     const void* packed = packed_.size() == 0 ? nullptr : packed_.data();
-    if (!backend_.run(storage_.data(), weights_, packed, input, output).ok()) throw std::runtime_error("run failed");
+    AlignedBytes rows(0);
+    const GemmInput taken = AsTaken(takes_pairs_, input, weights_.shape.k, &rows);
+    if (!backend_.run(storage_.data(), weights_, packed, taken, output).ok()) throw std::runtime_error("run failed");
   }
   uint32_t column_step() const { return backend_.column_step; }
 
@@ -123,6 +138,7 @@ class ReadyGemm {
   const GemmBackend& backend_;
   GemmWeights weights_;
   AlignedBytes packed_, storage_;
+  bool takes_pairs_;  // not if XNNPACK's kernels are to multiply
 };
 
 }  // namespace fovea::testing

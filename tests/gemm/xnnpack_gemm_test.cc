@@ -145,7 +145,8 @@ TEST_F(XnnpackGemmTest, OperatorsAndThreadsSharePackedWeights) {
           const size_t i = (turn * (t + 1)) % kLayers;
           std::vector<QuantParams> params(layers[i]->input.params, layers[i]->input.params + kRows);
           params.resize(kRows + kGemmExtraParams);
-          GemmInput input = layers[i]->input;
+          AlignedBytes rows(0);
+          GemmInput input = AsTaken(backend_->takes_pairs(shape), layers[i]->input, shape.k, &rows);
           input.params = params.data();
           const Status status = backend_->run(storage.data(), layers[i]->weights, packed[i]->data(), input,
                                               {y.data(), 0, 150, Activation::kSilu});

@@ -276,9 +276,10 @@ TEST_F(XnnpackTargetTest, SameBitsAsWeightsPackedHere) {
     Reporter reporter(nullptr);
     ASSERT_TRUE(XnnpackPackFor(*XnnpackTarget(here.c_str()), problem.weights, packed.data(), reporter).ok());
     ASSERT_TRUE(XnnpackGemm()->make_operator(shape, kernels, storage.data(), reporter).ok());
-    ASSERT_TRUE(XnnpackGemm()
-                    ->run(storage.data(), problem.weights, packed.data(), problem.input, {found.data(), 0, shape.n})
-                    .ok());
+    AlignedBytes rows(0);
+    const GemmInput input = AsTaken(XnnpackGemm()->takes_pairs(shape), problem.input, shape.k, &rows);
+    ASSERT_TRUE(
+        XnnpackGemm()->run(storage.data(), problem.weights, packed.data(), input, {found.data(), 0, shape.n}).ok());
     EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * 4), 0) << shape.n << " x " << shape.k;
   }
 }

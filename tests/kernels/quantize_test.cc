@@ -43,6 +43,22 @@ void ExpectPlain(const std::vector<float>& x, size_t rows, size_t width) {
       ASSERT_NEAR((q[r * width + i] - p.zero_point) * p.scale, x[r * width + i], 1.01f * p.scale);
     }
   }
+  if (k.quantize_pairs == nullptr || width % kPairedElements != 0) return;
+  for (const size_t count : {rows, rows - 1}) {
+    Guarded<int8_t> pairs(count * width);
+    std::vector<QuantParams> of_pairs(rows);
+    k.quantize_pairs(x.data(), count, width, pairs.data(), of_pairs.data());
+    EXPECT_TRUE(pairs.Intact());
+    for (size_t r = 0; r < count; ++r) {
+      ASSERT_EQ(of_pairs[r].zero_point, params[r].zero_point);
+      ASSERT_EQ(of_pairs[r].scale, params[r].scale);
+      const bool alone = r + 1 == count && r % 2 == 0;
+      for (size_t i = 0; i < width; ++i) {
+        const size_t at = alone ? r * width + i : r / 2 * 2 * width + i / 8 * 16 + r % 2 * 8 + i % 8;
+        ASSERT_EQ(pairs[at], q[r * width + i]) << "row " << r << " of " << count << ", column " << i;
+      }
+    }
+  }
 }
 
 TEST(Quantize, SameBitsAsTheConvention) {
