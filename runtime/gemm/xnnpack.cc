@@ -253,13 +253,15 @@ void ChooseOwn(const GemmShape& shape, const GemmKernels& kernels, XnnpackOperat
   const DType type = shape.type;
   if (op->packing == GemmPacking::kOther) return;
   if (op->packing == GemmPacking::kNeonI8mm && !TakesPairs(shape)) return;
-  op->own = type == DType::kF32   ? kernels.packed_f32
-            : type == DType::kF16 ? kernels.packed_f16
-            : type == DType::kI8  ? kernels.packed_i8
-                                  : kernels.packed_i4;
-  // XNNPACK's kernel is as fast for one row of f32 on x86, and for one of int8 with matrix products.
+  op->own = op->packing == GemmPacking::kAmx ? kernels.packed_amx
+            : type == DType::kF32            ? kernels.packed_f32
+            : type == DType::kF16            ? kernels.packed_f16
+            : type == DType::kI8             ? kernels.packed_i8
+                                             : kernels.packed_i4;
+  // XNNPACK's kernel is as fast for one row of f32 on x86, and for one of int8 with matrix products or AMX.
   const bool leaves_one = (type == DType::kF32 && op->packing == GemmPacking::kAvx2) ||
-                          (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm);
+                          (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) ||
+                          op->packing == GemmPacking::kAmx;
   op->own_from = leaves_one ? 2 : 1;
 }
 
@@ -289,7 +291,9 @@ size_t OwnColumnBytes(const GemmShape& shape, GemmPacking packing) {
   if (shape.type == DType::kF32) return (k + 1) * sizeof(float);
   if (shape.type == DType::kF16) return static_cast<size_t>(SplitColumnBytes(k));
   if (shape.type == DType::kI8) {
-    const uint32_t depth = packing == GemmPacking::kNeonDot ? 4 : packing == GemmPacking::kNeon ? 16 : 8;
+    const uint32_t depth = packing == GemmPacking::kNeonDot || packing == GemmPacking::kAmx ? 4
+                           : packing == GemmPacking::kNeon                                  ? 16
+                                                                                            : 8;
     return RoundUp(shape.k, depth) + sizeof(int32_t) + 2 * sizeof(float);
   }
   return k / kI4Block * (kI4Block / 2 + sizeof(uint16_t)) + 2 * sizeof(float);

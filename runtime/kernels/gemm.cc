@@ -12,6 +12,7 @@
 #include "hwy/highway.h"
 #include "runtime/base/arm_extensions.h"
 #include "runtime/kernels/gemm-inl.h"
+#include "runtime/kernels/gemm_amx.h"
 #include "runtime/kernels/gemm_arm.h"
 #include "runtime/kernels/gemm_in_place_x86-inl.h"
 #include "runtime/kernels/gemm_packed_f32-inl.h"
@@ -397,6 +398,12 @@ constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmArmI4 : nullptr;
 constexpr GemmFunction kPackedI4 = nullptr;
 #endif
 
+#if FOVEA_GEMM_AMX
+constexpr GemmFunction kPackedAmx = kWeightsI8 ? GemmAmxI8 : nullptr;
+#else
+constexpr GemmFunction kPackedAmx = nullptr;
+#endif
+
 #if FOVEA_GEMM_IN_PLACE_ARM
 #if FOVEA_GEMM_ASKS
 inline bool HasDots() { return ArmHasDotProduct(); }
@@ -425,7 +432,8 @@ constexpr
           kPackedF32,
           kPackedF16,
           kPackedI8,
-          kPackedI4};
+          kPackedI4,
+          kPackedAmx};
 }
 
 }  // namespace

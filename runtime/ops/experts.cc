@@ -145,7 +145,7 @@ Columns ColumnsOf(const ExpertsOp& op, const OpRun& run, uint32_t place) {
 GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, const uint32_t* order, uint32_t count) {
   const size_t read = op.read;
   const Linear& layer = *op.layer.linear;
-  GemmInput all{};  // of integers, if all rows are read
+  GemmInput all{};  // integers, if all rows are read
   if (op.apart() && op.integers) all = LayerInput(run, layer, run.Input(0), run.rows(), op.inputs[0].index);
   for (size_t i = 0; i < count; ++i) {
     const size_t row = op.apart() ? order[i] / op.chosen : order[i];
@@ -154,7 +154,7 @@ GemmInput Gather(const ExpertsOp& op, const OpRun& run, const Memory& memory, co
       memcpy(memory.x + i * read, x, read * sizeof(float));
       continue;
     }
-    // The row's integers among those of all, or made alone.
+    // A row that all experts may read is quantized once.
     const int8_t* from = all.quantized;
     size_t place = row, rows = all.rows;
     if (from == nullptr) {
