@@ -168,6 +168,7 @@ TEST(AttentionAttributes, Products) {
     t.Set(Attribute::kProducts, 2);
     t.Window(5, 1);
     if (GetKernels().attention.has[2]) t.spec.score.products = Products::kI8;  // else f32
+    t.halves = GetKernels().attention.half_values;
     t.Check("int8");
     Trial longer(sides);
     longer.Set(Attribute::kProducts, 3);
