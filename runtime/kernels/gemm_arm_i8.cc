@@ -11,32 +11,6 @@ namespace fovea {
 namespace arm {
 namespace {
 
-// Writes kVectors vectors of columns, from 4 j on, of kRows rows, given their integer sums. `last` has the scales of
-// kColumns columns. XNNPACK's assembly kernels multiply both scales first and do not fuse the addition.
-template <size_t kColumns, bool kScalesFirst, size_t kVectors, size_t kRows>
-HWY_INLINE void Finish(const QuantParams* params, const uint8_t* last, size_t j, const int32x4_t (*sums)[kRows],
-                       const Block& block) {
-  float32x4_t scales[kVectors], biases[kVectors];
-  HWY_UNROLL(2) for (size_t i = 0; i < kVectors; ++i) {
-    scales[i] = LoadFloats(last + (j + i) * 16);
-    biases[i] = LoadFloats(last + kColumns * 4 + (j + i) * 16);
-  }
-  float* y = block.y + 4 * j;
-  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r, y += block.stride) {
-    float32x4_t v[kVectors];
-    HWY_UNROLL(2) for (size_t i = 0; i < kVectors; ++i) {
-      const float32x4_t exact = vcvtq_f32_s32(sums[i][r]);
-      v[i] = kScalesFirst ? vaddq_f32(vmulq_f32(exact, vmulq_n_f32(scales[i], params[r].scale)), biases[i])
-                          : vfmaq_f32(biases[i], vmulq_n_f32(exact, params[r].scale), scales[i]);
-    }
-    if constexpr (kVectors == 2) {
-      StorePair(v[0], v[1], y);
-    } else {
-      vst1q_f32(y, v[0]);
-    }
-  }
-}
-
 // ---- Dot products (SDOT): blocks of 16 columns, four of k.
 
 template <int kTurn, size_t kRows>
@@ -47,6 +21,26 @@ HWY_INLINE void AddDots(const uint8_t* w, const int8_t* x, size_t k, int32x4_t (
   AddFour<1, 256 * kTurn + 64>(w, sixteen, sums);
   AddFour<2, 256 * kTurn + 128>(w, sixteen, sums);
   AddFour<3, 256 * kTurn + 192>(w, sixteen, sums);
+}
+
+// Writes columns 4 j to 4 j + 7 of kRows rows, given their integer sums. `last` has the scales. XNNPACK's assembly
+// kernels multiply both scales first and do not fuse the addition.
+template <size_t kRows>
+HWY_INLINE void FinishDot(const QuantParams* params, const uint8_t* last, size_t j, const int32x4_t (*sums)[kRows],
+                          const Block& block) {
+  float32x4_t scales[2], biases[2];
+  HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+    scales[i] = LoadFloats(last + (j + i) * 16);
+    biases[i] = LoadFloats(last + 64 + (j + i) * 16);
+  }
+  float* y = block.y + 4 * j;
+  HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r, y += block.stride) {
+    float32x4_t v[2];
+    HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
+      v[i] = vaddq_f32(vmulq_f32(vcvtq_f32_s32(sums[i][r]), vmulq_n_f32(scales[i], params[r].scale)), biases[i]);
+    }
+    StorePair(v[0], v[1], y);
+  }
 }
 
 template <size_t kRows>
@@ -72,7 +66,7 @@ HWY_INLINE void MultiplyDot(const GemmTile& tile, size_t row, const Block& block
     HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) four[r] = LoadBytes(x + r * k);
     AddFour<0, 0>(w, four, sums);
   }
-  HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) Finish<16, true, 2>(params, w, j, &sums[j], block);
+  HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) FinishDot(params, w, j, &sums[j], block);
 }
 
 void GemmDot(const GemmTile& tile) {
@@ -173,43 +167,53 @@ void GemmMatrix(const GemmTile& tile) {
 // ---- Products of bytes in 16 bits (SMULL, SMLAL2, SADALP): blocks of four columns, 16 of k. Two products fit 16 bits
 // because weights are at least -127. A vector of sums is of one row and one column.
 
-// Adds sixteen products of each of four rows to the sums of two columns. gcc would copy some of eight products that are
-// in as many registers.
+// Sums of two columns become, or grow by, sixteen products of each of four rows. gcc would copy some of eight products
+// that are in as many registers.
+#define FOVEA_PRODUCTS_OF_TWO_COLUMNS    \
+  "smull v24.8h, %[a].8b, %[x0].8b\n"    \
+  "smull v25.8h, %[a].8b, %[x1].8b\n"    \
+  "smull v26.8h, %[a].8b, %[x2].8b\n"    \
+  "smull v27.8h, %[a].8b, %[x3].8b\n"    \
+  "smull v28.8h, %[b].8b, %[x0].8b\n"    \
+  "smull v29.8h, %[b].8b, %[x1].8b\n"    \
+  "smull v30.8h, %[b].8b, %[x2].8b\n"    \
+  "smull v31.8h, %[b].8b, %[x3].8b\n"    \
+  "smlal2 v24.8h, %[a].16b, %[x0].16b\n" \
+  "smlal2 v25.8h, %[a].16b, %[x1].16b\n" \
+  "smlal2 v26.8h, %[a].16b, %[x2].16b\n" \
+  "smlal2 v27.8h, %[a].16b, %[x3].16b\n" \
+  "smlal2 v28.8h, %[b].16b, %[x0].16b\n" \
+  "smlal2 v29.8h, %[b].16b, %[x1].16b\n" \
+  "smlal2 v30.8h, %[b].16b, %[x2].16b\n" \
+  "smlal2 v31.8h, %[b].16b, %[x3].16b\n"
+#define FOVEA_SUMS_OF_TWO_COLUMNS(add)                                                                        \
+  add " %[a0].4s, v24.8h\n" add " %[a1].4s, v25.8h\n" add " %[a2].4s, v26.8h\n" add " %[a3].4s, v27.8h\n" add \
+      " %[b0].4s, v28.8h\n" add " %[b1].4s, v29.8h\n" add " %[b2].4s, v30.8h\n" add " %[b3].4s, v31.8h\n"
+#define FOVEA_OPERANDS_OF_TWO_COLUMNS(sum)                                                                 \
+  [a0] sum(sums_a[0]), [a1] sum(sums_a[1]), [a2] sum(sums_a[2]), [a3] sum(sums_a[3]), [b0] sum(sums_b[0]), \
+      [b1] sum(sums_b[1]), [b2] sum(sums_b[2]),                                                            \
+      [b3] sum(sums_b[3])                                                                                  \
+      : [a] "w"(a),                                                                                        \
+        [b] "w"(b),                                                                                        \
+        [x0] "w"(x[0]),                                                                                    \
+        [x1] "w"(x[1]),                                                                                    \
+        [x2] "w"(x[2]),                                                                                    \
+        [x3] "w"(x[3])                                                                                     \
+      : "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
+template <bool kFirst>
 HWY_INLINE void AddTwoColumns(int8x16_t a, int8x16_t b, const int8x16_t (&x)[4], int32x4_t (&sums_a)[4],
                               int32x4_t (&sums_b)[4]) {
-  __asm__ volatile(
-      "smull v24.8h, %[a].8b, %[x0].8b\n"
-      "smull v25.8h, %[a].8b, %[x1].8b\n"
-      "smull v26.8h, %[a].8b, %[x2].8b\n"
-      "smull v27.8h, %[a].8b, %[x3].8b\n"
-      "smull v28.8h, %[b].8b, %[x0].8b\n"
-      "smull v29.8h, %[b].8b, %[x1].8b\n"
-      "smull v30.8h, %[b].8b, %[x2].8b\n"
-      "smull v31.8h, %[b].8b, %[x3].8b\n"
-      "smlal2 v24.8h, %[a].16b, %[x0].16b\n"
-      "smlal2 v25.8h, %[a].16b, %[x1].16b\n"
-      "smlal2 v26.8h, %[a].16b, %[x2].16b\n"
-      "smlal2 v27.8h, %[a].16b, %[x3].16b\n"
-      "smlal2 v28.8h, %[b].16b, %[x0].16b\n"
-      "smlal2 v29.8h, %[b].16b, %[x1].16b\n"
-      "smlal2 v30.8h, %[b].16b, %[x2].16b\n"
-      "smlal2 v31.8h, %[b].16b, %[x3].16b\n"
-      "sadalp %[a0].4s, v24.8h\n"
-      "sadalp %[a1].4s, v25.8h\n"
-      "sadalp %[a2].4s, v26.8h\n"
-      "sadalp %[a3].4s, v27.8h\n"
-      "sadalp %[b0].4s, v28.8h\n"
-      "sadalp %[b1].4s, v29.8h\n"
-      "sadalp %[b2].4s, v30.8h\n"
-      "sadalp %[b3].4s, v31.8h\n"
-      : [a0] "+w"(sums_a[0]), [a1] "+w"(sums_a[1]), [a2] "+w"(sums_a[2]), [a3] "+w"(sums_a[3]), [b0] "+w"(sums_b[0]),
-        [b1] "+w"(sums_b[1]), [b2] "+w"(sums_b[2]), [b3] "+w"(sums_b[3])
-      : [a] "w"(a), [b] "w"(b), [x0] "w"(x[0]), [x1] "w"(x[1]), [x2] "w"(x[2]), [x3] "w"(x[3])
-      : "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+  if constexpr (kFirst) {
+    __asm__ volatile(FOVEA_PRODUCTS_OF_TWO_COLUMNS FOVEA_SUMS_OF_TWO_COLUMNS("saddlp")
+                     : FOVEA_OPERANDS_OF_TWO_COLUMNS("=w"));
+  } else {
+    __asm__ volatile(FOVEA_PRODUCTS_OF_TWO_COLUMNS FOVEA_SUMS_OF_TWO_COLUMNS("sadalp")
+                     : FOVEA_OPERANDS_OF_TWO_COLUMNS("+w"));
+  }
 }
 
-// The sixteen of k that are kTurn times sixteen further.
-template <size_t kTurn, size_t kRows, size_t kBlocks>
+// The sixteen of k that are kTurn times sixteen further. kFirst: sums have no value yet; only with four rows.
+template <size_t kTurn, bool kFirst = false, size_t kRows, size_t kBlocks>
 HWY_INLINE void AddSixteen(const uint8_t* const (&w)[kBlocks], const int8_t* const (&from)[kRows],
                            int32x4_t (&sums)[4 * kBlocks][kRows]) {
   int8x16_t x[kRows];
@@ -221,7 +225,7 @@ HWY_INLINE void AddSixteen(const uint8_t* const (&w)[kBlocks], const int8_t* con
     if (c % 4 == 2) LoadPair<64 * kTurn + 32>(w[c / 4], weights[0], weights[1]);
     if constexpr (kAtOnce == 4) LoadPair<64 * kTurn + 32>(w[c / 4], weights[2], weights[3]);
     if constexpr (kRows == 4) {
-      AddTwoColumns(weights[0], weights[1], x, sums[c], sums[c + 1]);
+      AddTwoColumns<kFirst>(weights[0], weights[1], x, sums[c], sums[c + 1]);
       continue;
     }
     int16x8_t products[kAtOnce][kRows];
@@ -252,6 +256,25 @@ HWY_INLINE void Skip(size_t turns, const uint8_t* (&w)[kBlocks], const int8_t* (
   HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) x[r] += 16 * turns;
 }
 
+// Parameters of four rows, and of four columns.
+struct Rows {
+  int32x4_t zero_points;
+  float32x4_t scales;
+};
+struct Columns {
+  int32x4_t minus_sums;
+  float32x4_t scales, biases;
+};
+
+// Writes four columns of row kRow, given its sums. In XNNPACK's order: by the row's scale, then by the column's.
+template <size_t kRow, size_t kRows>
+HWY_INLINE void WriteRow(const Rows& rows, const Columns& columns, const int32x4_t (*sums)[kRows], float* y) {
+  const int32x4_t low = vpaddq_s32(sums[0][kRow], sums[1][kRow]), high = vpaddq_s32(sums[2][kRow], sums[3][kRow]);
+  const int32x4_t exact = vmlaq_laneq_s32(vpaddq_s32(low, high), columns.minus_sums, rows.zero_points, kRow);
+  const float32x4_t scaled = vmulq_laneq_f32(vcvtq_f32_s32(exact), rows.scales, kRow);
+  vst1q_f32(y, vfmaq_f32(columns.biases, scaled, columns.scales));
+}
+
 template <size_t kRows, size_t kBlocks>
 HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_bytes, const Block& block) {
   const int8_t* x[kRows];
@@ -259,10 +282,19 @@ HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_byt
   const uint8_t* w[kBlocks];
   HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) w[b] = block.weights + b * block_bytes + 16;
   int32x4_t sums[4 * kBlocks][kRows];
-  HWY_UNROLL(8) for (size_t c = 0; c < 4 * kBlocks; ++c) {
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) sums[c][r] = vdupq_n_s32(0);
+  size_t turns = (tile.k + 15) / 16;
+  if (kRows == 4 && turns >= 4) {
+    AddSixteen<0, true>(w, x, sums);
+    AddSixteen<1>(w, x, sums);
+    AddSixteen<2>(w, x, sums);
+    AddSixteen<3>(w, x, sums);
+    Skip(4, w, x);
+    turns -= 4;
+  } else {
+    HWY_UNROLL(8) for (size_t c = 0; c < 4 * kBlocks; ++c) {
+      HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) sums[c][r] = vdupq_n_s32(0);
+    }
   }
-  const size_t turns = (tile.k + 15) / 16;
   for (size_t left = turns / 4; left != 0; --left) {
     AddSixteen<0>(w, x, sums);
     AddSixteen<1>(w, x, sums);
@@ -274,16 +306,16 @@ HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_byt
     AddSixteen<0>(w, x, sums);
     Skip(1, w, x);
   }
-  const QuantParams* params = tile.params + row;
+  // Four rows' parameters: more follow the last row's (kGemmExtraParams).
+  const int32x4_t two = LoadInts(tile.params + row), two_more = LoadInts(tile.params + row + 2);
   HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) {
-    const int32x4_t minus_sums = LoadInts(block.weights + b * block_bytes);
-    int32x4_t of_rows[1][kRows];
-    HWY_UNROLL(4) for (size_t r = 0; r < kRows; ++r) {
-      const int32x4_t low = vpaddq_s32(sums[4 * b][r], sums[4 * b + 1][r]);
-      const int32x4_t high = vpaddq_s32(sums[4 * b + 2][r], sums[4 * b + 3][r]);
-      of_rows[0][r] = vmlaq_n_s32(vpaddq_s32(low, high), minus_sums, params[r].zero_point);
-    }
-    Finish<4, false, 1>(params, w[b], 0, of_rows, {nullptr, block.y + 4 * b, block.stride});
+    const Rows rows = {vuzp1q_s32(two, two_more), vreinterpretq_f32_s32(vuzp2q_s32(two, two_more))};
+    const Columns columns = {LoadInts(block.weights + b * block_bytes), LoadFloats(w[b]), LoadFloats(w[b] + 16)};
+    float* y = block.y + 4 * b;
+    WriteRow<0>(rows, columns, &sums[4 * b], y);
+    if constexpr (kRows > 1) WriteRow<1>(rows, columns, &sums[4 * b], y += block.stride);
+    if constexpr (kRows > 2) WriteRow<2>(rows, columns, &sums[4 * b], y += block.stride);
+    if constexpr (kRows > 3) WriteRow<3>(rows, columns, &sums[4 * b], y += block.stride);
   }
 }
 
