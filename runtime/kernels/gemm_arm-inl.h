@@ -114,6 +114,13 @@ HWY_INLINE int8x16_t LoadTwice(const int8_t* p) {
   return vreinterpretq_s8_s64(vld1q_dup_s64(reinterpret_cast<const int64_t*>(p)));
 }
 
+// Eight bytes, twice, which are then behind x. gcc would increase the address apart.
+HWY_INLINE int8x16_t NextTwice(const int8_t*& x) {
+  int8x16_t v;
+  __asm__ volatile("ld1r {%0.2d}, [%1], #8" : "=w"(v), "+r"(x) : "m"(*reinterpret_cast<const int8_t(*)[8]>(x)));
+  return v;
+}
+
 // kRows rows in pairs (quantize.h), for MultiplyRows. The last of an odd number is paired with itself.
 template <size_t kRows>
 class RowPairs {
@@ -128,7 +135,7 @@ class RowPairs {
                        : "=w"(eight[p]), "+r"(from_[p])
                        : "m"(*reinterpret_cast<const int8_t(*)[16]>(from_[p])));
     }
-    if constexpr (kRows % 2 == 1) eight[kPairs - 1] = LoadTwice(from_[kPairs - 1]), from_[kPairs - 1] += 8;
+    if constexpr (kRows % 2 == 1) eight[kPairs - 1] = NextTwice(from_[kPairs - 1]);
   }
   // The next sixteen.
   HWY_INLINE void Load(int8x16_t (&low)[kPairs], int8x16_t (&high)[kPairs]) {
@@ -138,8 +145,8 @@ class RowPairs {
                        : "m"(*reinterpret_cast<const int8_t(*)[32]>(from_[p])));
     }
     if constexpr (kRows % 2 == 1) {
-      low[kPairs - 1] = LoadTwice(from_[kPairs - 1]), high[kPairs - 1] = LoadTwice(from_[kPairs - 1] + 8);
-      from_[kPairs - 1] += 16;
+      low[kPairs - 1] = NextTwice(from_[kPairs - 1]);
+      high[kPairs - 1] = NextTwice(from_[kPairs - 1]);
     }
   }
 

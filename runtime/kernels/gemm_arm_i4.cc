@@ -183,24 +183,18 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   }
 }
 
-// Eight elements, twice, which are then behind x. gcc would compute the address apart.
-HWY_INLINE int8x16_t NextTwice(const int8_t*& x) {
-  int8x16_t v;
-  __asm__ volatile("ld1r {%0.2d}, [%1], #8" : "=w"(v), "+r"(x) : "m"(*reinterpret_cast<const int8_t(*)[8]>(x)));
-  return v;
-}
-
 // Sixteen of k, from 16 kHalf on, of a row, for sixteen columns.
 template <int kHalf>
-HWY_INLINE void AddSixteen(const uint8_t* w, const int8_t*& x, int32x4_t (&sums)[8]) {
-  const int8x16_t first = NextTwice(x), second = NextTwice(x);
+HWY_INLINE void AddSixteen(const uint8_t* w, RowPairs<1>& row, int32x4_t (&sums)[8]) {
+  int8x16_t first[1], second[1];
+  row.Load(first, second);
   const auto add = [&](auto two) {
     constexpr int kTwo = static_cast<int>(two());
     int8x16_t bytes[2];
     LoadPair<128 * kHalf + 16 * kTwo>(w, bytes[0], bytes[1]);
     HWY_UNROLL(2) for (size_t i = 0; i < 2; ++i) {
-      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], first, LowHalves(bytes[i]));
-      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], second, HighHalves(bytes[i]));
+      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], first[0], LowHalves(bytes[i]));
+      sums[kTwo + i] = MultiplyRows(sums[kTwo + i], second[0], HighHalves(bytes[i]));
     }
   };
   add(Constant<0>()), add(Constant<2>()), add(Constant<4>()), add(Constant<6>());
@@ -215,12 +209,12 @@ HWY_INLINE void MultiplyRow(const GemmTile& tile, size_t row, const Block& block
     sums[j] = vmulq_n_f32(LoadFloats(block.weights + 16 * j), ZeroPoint(params));
   }
   const uint8_t* w = block.weights + kColumns * sizeof(float);
-  const int8_t* x = static_cast<const int8_t*>(tile.x) + row * k;
+  RowPairs<1> alone(static_cast<const int8_t*>(tile.x) + row * k, k);
   for (const uint8_t* const end = w + k / kDepth * kStepBytes; w != end; w += kStepBytes) {
     int32x4_t exact[8];
     HWY_UNROLL(8) for (size_t j = 0; j < 8; ++j) exact[j] = vdupq_n_s32(0);
-    AddSixteen<0>(w, x, exact);
-    AddSixteen<1>(w, x, exact);
+    AddSixteen<0>(w, alone, exact);
+    AddSixteen<1>(w, alone, exact);
     HWY_UNROLL(2) for (size_t j = 0; j < 4; j += 2) {
       float32x4_t scales[2];
       LoadScales(w + kWeightBytes, j / 2, scales[0], scales[1]);

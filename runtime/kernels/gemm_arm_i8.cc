@@ -308,8 +308,8 @@ HWY_INLINE void MultiplyPairs(const GemmTile& tile, size_t row, size_t block_byt
   }
   // Four rows' parameters: more follow the last row's (kGemmExtraParams).
   const int32x4_t two = LoadInts(tile.params + row), two_more = LoadInts(tile.params + row + 2);
+  const Rows rows = {vuzp1q_s32(two, two_more), vreinterpretq_f32_s32(vuzp2q_s32(two, two_more))};
   HWY_UNROLL(2) for (size_t b = 0; b < kBlocks; ++b) {
-    const Rows rows = {vuzp1q_s32(two, two_more), vreinterpretq_f32_s32(vuzp2q_s32(two, two_more))};
     const Columns columns = {LoadInts(block.weights + b * block_bytes), LoadFloats(w[b]), LoadFloats(w[b] + 16)};
     float* y = block.y + 4 * b;
     WriteRow<0>(rows, columns, &sums[4 * b], y);
