@@ -146,10 +146,11 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
 // The machine in whose layout weights are packed for our kernels alone, or null where XNNPACK packs them.
 const GemmTarget* OwnTarget(const GemmShape& shape) {
 #if FOVEA_GEMM_PACKED_ARM
-  if (shape.type == DType::kF16) return XnnpackTarget("aarch64-dotprod");
-  if (GemmTakesQuantized(shape.type) && XnnpackPacking(shape) == GemmPacking::kNeon) {
-    return XnnpackTarget("aarch64-neon");
+  const GemmPacking packing = XnnpackPacking(shape);
+  if (shape.type == DType::kF16) {
+    return XnnpackTarget(packing == GemmPacking::kNeonI8mm ? "aarch64-i8mm" : "aarch64-dotprod");
   }
+  if (GemmTakesQuantized(shape.type) && packing == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
 #else
   (void)shape;
 #endif
@@ -252,7 +253,7 @@ uint64_t OperatorBytes(const GemmShape&) { return sizeof(XnnpackOperator); }
 void ChooseOwn(const GemmShape& shape, const GemmKernels& kernels, XnnpackOperator* op) {
   const DType type = shape.type;
   if (op->packing == GemmPacking::kOther) return;
-  if (op->packing == GemmPacking::kNeonI8mm && !TakesPairs(shape)) return;
+  if (op->packing == GemmPacking::kNeonI8mm && GemmTakesQuantized(type) && !TakesPairs(shape)) return;
   op->own = op->packing == GemmPacking::kAmx ? kernels.packed_amx
             : type == DType::kF32            ? kernels.packed_f32
             : type == DType::kF16            ? kernels.packed_f16
@@ -360,11 +361,11 @@ constexpr GemmBackend kBackend = {"xnnpack",   kColumns,     Supports,      Take
 }  // namespace
 
 bool XnnpackTargetSupports(const GemmTarget& target, const GemmShape& shape) {
-  return SupportsOn({target.i4.columns != 0, target.split_f16}, shape);
+  return SupportsOn({target.i4.columns != 0, target.f16.columns != 0}, shape);
 }
 
 uint64_t XnnpackTargetLayout(const GemmTarget& target) {
-  return LayoutOf({target.i4.columns != 0, target.split_f16},
+  return LayoutOf({target.i4.columns != 0, target.f16.columns != 0},
                   [&](const GemmWeights& weights, void* packed, size_t size) {
                     size_t used = 0;
                     return PackForXnnpackTarget(target, weights, packed, size, &used);

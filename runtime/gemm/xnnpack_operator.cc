@@ -102,8 +102,8 @@ GemmPacking XnnpackPacking(const GemmShape& shape) {
       return GemmPacking::kOther;
   }
 #elif defined(__aarch64__)
-  if (shape.type == DType::kF16) return GemmPacking::kNeonDot;  // the only one of f16 weights
-  if (shape.type == DType::kF32) {                              // fewer columns use other kernels
+  if (shape.type == DType::kF16) return cpuinfo_has_arm_i8mm() ? GemmPacking::kNeonI8mm : GemmPacking::kNeonDot;
+  if (shape.type == DType::kF32) {  // fewer columns use other kernels
     return shape.n >= 8 && has_blocks(xnn_init_f32_gemm_config(), 8, 0, 0) ? GemmPacking::kNeon : GemmPacking::kOther;
   }
   const bool eight = shape.type == DType::kI8;

@@ -16,8 +16,8 @@ namespace {
 constexpr GemmTarget kTargets[] = {
     {"arm-neon", {8, 1, 1}, {2, 1, 1}, {8, 2, 4}, {16, 1, 1}},
     {"aarch64-neon", {8, 1, 1}, {2, 1, 1}, {4, 16, 1}, {4, 16, 1}},
-    {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}, true},
-    {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}, true},
+    {"aarch64-dotprod", {8, 1, 1}, {2, 1, 1}, {16, 4, 1}, {16, 4, 1}, {16, 4, 1}},
+    {"aarch64-i8mm", {8, 1, 1}, {2, 1, 1}, {16, 8, 1}, {16, 8, 1}, {16, 8, 1}},
     {"x86-avx2", {16, 1, 1}, {2, 4, 1}, {8, 8, 1}, {8, 8, 1}},
     {"x86-avx512", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {8, 8, 1}},
     {"x86-vnni", {32, 1, 1}, {2, 4, 1}, {16, 8, 1}, {16, 8, 1}},
@@ -97,7 +97,7 @@ bool ScalesAreUsable(const GemmWeights& weights) {
 
 // Layout: runtime/kernels/gemm_split.h.
 void PackF16(const Layout& layout, const GemmWeights& weights, void* packed) {
-  PackSplit(static_cast<const uint16_t*>(weights.rows), weights.bias, layout.n, layout.k,
+  PackSplit(static_cast<const uint16_t*>(weights.rows), weights.bias, layout.n, layout.k, layout.block.depth,
             static_cast<uint8_t*>(packed));
 }
 
@@ -125,8 +125,8 @@ xnn_status PackForXnnpackTarget(const GemmTarget& target, const GemmWeights& wei
       pack = PackF32;
       break;
     case DType::kF16:
-      if (!target.split_f16) return xnn_status_unsupported_parameter;
-      layout.block = {kSplitColumns, 4, 1};
+      if (target.f16.columns == 0) return xnn_status_unsupported_parameter;
+      layout.block = target.f16;
       layout.stride = static_cast<size_t>(SplitColumnBytes(layout.k));
       pack = PackF16;
       break;

@@ -20,7 +20,7 @@ struct GemmTarget {
   const char* name;
   XnnpackBlock f32, narrow_f32;  // narrow: for fewer columns than an f32 block has
   XnnpackBlock i8, i4;           // no columns: the backend does not support these weights there
-  bool split_f16 = false;        // f16 weights are packed (runtime/kernels/gemm_split.h); else they are used in place
+  XnnpackBlock f16 = {};         // packed in two bytes (runtime/kernels/gemm_split.h); no columns: used in place
 };
 
 // Writes the bytes that Pack (xnnpack.cc) writes on that machine, except that padding columns of the last block are

@@ -159,6 +159,10 @@ HWY_INLINE float32x4_t OfRow(size_t r, float32x4_t low, float32x4_t high) {
   const float64x2_t a = vreinterpretq_f64_f32(low), b = vreinterpretq_f64_f32(high);
   return vreinterpretq_f32_f64(r % 2 == 0 ? vzip1q_f64(a, b) : vzip2q_f64(a, b));
 }
+HWY_INLINE int32x4_t OfRow(size_t r, int32x4_t low, int32x4_t high) {
+  const int64x2_t a = vreinterpretq_s64_s32(low), b = vreinterpretq_s64_s32(high);
+  return vreinterpretq_s32_s64(r % 2 == 0 ? vzip1q_s64(a, b) : vzip2q_s64(a, b));
+}
 
 // A pair's parameters: the first row's in the first two lanes. The last of an odd number of rows is paired with itself.
 struct PairParams {

@@ -15,8 +15,9 @@ float WeightAt(const uint16_t* row, size_t i) {
   return hwy::F32FromF16(half);
 }
 
-// Splits `count` weights of a column, at most kSplitDepth, to every fourth byte of `high` and of the bytes after it.
-float SplitColumn(const uint16_t* row, size_t count, uint8_t* packed) {
+// Splits `count` weights of a column, at most kSplitDepth, of which `packed` is the first group. Returns 256 times the
+// scale.
+float SplitColumn(const uint16_t* row, size_t count, size_t group, uint8_t* packed) {
   float values[kSplitDepth], most = 0;
   for (size_t i = 0; i < count; ++i) {
     values[i] = WeightAt(row, i);
@@ -26,16 +27,16 @@ float SplitColumn(const uint16_t* row, size_t count, uint8_t* packed) {
   for (size_t i = 0; i < count; ++i) {
     const int32_t whole = scale.finite ? static_cast<int32_t>(lrintf(values[i] * scale.inverse))
                                        : 256 * SplitScale::HighOfInfinite(values[i]);
-    uint8_t* four = packed + i / 4 * (2 * 4 * kSplitColumns) + i % 4;
-    four[0] = static_cast<uint8_t>((whole + 128) >> 8);
-    four[4 * kSplitColumns] = static_cast<uint8_t>(whole);
+    uint8_t* high = packed + i / group * (2 * group * kSplitColumns) + i % group;
+    high[0] = static_cast<uint8_t>((whole + 128) >> 8);
+    high[group * kSplitColumns] = static_cast<uint8_t>(whole);
   }
   return 256 * scale.scale;
 }
 
 }  // namespace
 
-void PackSplit(const uint16_t* rows, const float* bias, size_t n, size_t k, uint8_t* packed) {
+void PackSplit(const uint16_t* rows, const float* bias, size_t n, size_t k, size_t group, uint8_t* packed) {
   const size_t block_bytes = static_cast<size_t>(kSplitColumns * SplitColumnBytes(k));
   for (size_t c = 0; c < n; c += kSplitColumns, packed += block_bytes) {
     memset(packed, 0, block_bytes);
@@ -45,7 +46,7 @@ void PackSplit(const uint16_t* rows, const float* bias, size_t n, size_t k, uint
       for (size_t i = 0; i < k; i += kSplitDepth) {
         uint8_t* part = packed + kSplitColumns * static_cast<size_t>(SplitColumnBytes(i));
         const size_t count = k - i < kSplitDepth ? k - i : kSplitDepth;
-        const float scale = SplitColumn(row + i, count, part + kSplitColumns * sizeof(float) + 4 * j);
+        const float scale = SplitColumn(row + i, count, group, part + kSplitColumns * sizeof(float) + group * j);
         memcpy(part + j * sizeof(float), &scale, sizeof(scale));
       }
     }

@@ -4,7 +4,8 @@
 // with bytes from -128 to 127. The largest of them is +-32639.
 //
 // A block of packed weights is 16 columns: the bias of each, then for each 128 of k the scale of each, times 256, then
-// for each four of k the columns' high bytes, and their low bytes. Padding is zero: columns to 16, k to 32.
+// for each four of k (eight for matrix products) the columns' high bytes, and their low bytes. Padding is zero: columns
+// to 16, k to 32.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_SPLIT_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_SPLIT_H_
 
@@ -57,8 +58,9 @@ struct SplitScale {
   static constexpr uint32_t kInfinity = 0x7f800000u;
 };
 
-// Packs n rows of k f16 weights, with a bias each or none, in blocks of columns.
-void PackSplit(const uint16_t* rows, const float* bias, size_t n, size_t k, uint8_t* packed);
+// Packs n rows of k f16 weights, with a bias each or none, in blocks of columns. `group`: 4 or 8 elements of k whose
+// bytes are adjacent.
+void PackSplit(const uint16_t* rows, const float* bias, size_t n, size_t k, size_t group, uint8_t* packed);
 
 }  // namespace fovea
 

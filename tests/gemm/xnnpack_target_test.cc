@@ -30,7 +30,7 @@ const std::map<std::string, std::map<DType, Block>> kBlocks = {
     {"aarch64-dotprod",
      {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 4, 1}}, {DType::kI4, {16, 4, 1}}, {DType::kF16, {16, 4, 1}}}},
     {"aarch64-i8mm",
-     {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}, {DType::kF16, {16, 4, 1}}}},
+     {{DType::kF32, {8, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}, {DType::kF16, {16, 8, 1}}}},
     {"x86-avx2", {{DType::kF32, {16, 1, 1}}, {DType::kI8, {8, 8, 1}}, {DType::kI4, {8, 8, 1}}}},
     {"x86-avx512", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {8, 8, 1}}}},
     {"x86-vnni", {{DType::kF32, {32, 1, 1}}, {DType::kI8, {16, 8, 1}}, {DType::kI4, {16, 8, 1}}}},
@@ -122,7 +122,7 @@ class Writer {
     Put(start_ + b_.columns * (4 + depth) + j_ * 4, static_cast<const float*>(weights_.scales)[c]);
     Put(start_ + b_.columns * (8 + depth) + j_ * 4, Bias(c));
   }
-  // For each 128 of k a scale, and for each four of them the upper and the lower bytes.
+  // For each 128 of k a scale, and for each group of them the upper and the lower bytes.
   void F16(size_t c, size_t k) {
     Put(start_ + j_ * 4, Bias(c));
     for (size_t begin = 0; begin < k; begin += 128) {
@@ -135,9 +135,10 @@ class Writer {
       for (size_t i = begin; i < end; ++i) {
         const double scaled = static_cast<float>(WeightValue(weights_, c, i)) * (32639 / most);
         const double upper = std::floor(std::nearbyint(scaled) / 256 + 0.5);
-        const size_t place = at + b_.columns * 4 + (i - begin) / 4 * (8 * b_.columns) + j_ * 4 + i % 4;
+        const size_t place =
+            at + b_.columns * 4 + (i - begin) / b_.depth * (2 * b_.depth * b_.columns) + j_ * b_.depth + i % b_.depth;
         Put(place, static_cast<int8_t>(upper));
-        Put(place + 4 * b_.columns, static_cast<int8_t>(std::nearbyint(scaled) - 256 * upper));
+        Put(place + b_.depth * b_.columns, static_cast<int8_t>(std::nearbyint(scaled) - 256 * upper));
       }
     }
   }
