@@ -127,23 +127,25 @@ class RowPairs {
  public:
   static constexpr size_t kPairs = (kRows + 1) / 2;
 
-  RowPairs(const int8_t* x, size_t k) { HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) from_[p] = x + 2 * p * k; }
+  RowPairs(const int8_t* x, size_t k) { HWY_UNROLL(8) for (size_t p = 0; p < kPairs; ++p) from_[p] = x + 2 * p * k; }
   // The next eight elements of each.
   HWY_INLINE void Load(int8x16_t (&eight)[kPairs]) {
-    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) {
+    HWY_UNROLL(8) for (size_t p = 0; p < kRows / 2; ++p) {
       __asm__ volatile("ldr %q0, [%1], #16"
                        : "=w"(eight[p]), "+r"(from_[p])
                        : "m"(*reinterpret_cast<const int8_t(*)[16]>(from_[p])));
     }
     if constexpr (kRows % 2 == 1) eight[kPairs - 1] = NextTwice(from_[kPairs - 1]);
   }
-  // The next sixteen.
+  // The next sixteen of whole pair p.
+  HWY_INLINE void Load(size_t p, int8x16_t& low, int8x16_t& high) {
+    __asm__ volatile("ldp %q0, %q1, [%2], #32"
+                     : "=&w"(low), "=&w"(high), "+r"(from_[p])
+                     : "m"(*reinterpret_cast<const int8_t(*)[32]>(from_[p])));
+  }
+  // The next sixteen of each.
   HWY_INLINE void Load(int8x16_t (&low)[kPairs], int8x16_t (&high)[kPairs]) {
-    HWY_UNROLL(4) for (size_t p = 0; p < kRows / 2; ++p) {
-      __asm__ volatile("ldp %q0, %q1, [%2], #32"
-                       : "=&w"(low[p]), "=&w"(high[p]), "+r"(from_[p])
-                       : "m"(*reinterpret_cast<const int8_t(*)[32]>(from_[p])));
-    }
+    HWY_UNROLL(8) for (size_t p = 0; p < kRows / 2; ++p) Load(p, low[p], high[p]);
     if constexpr (kRows % 2 == 1) {
       low[kPairs - 1] = NextTwice(from_[kPairs - 1]);
       high[kPairs - 1] = NextTwice(from_[kPairs - 1]);

@@ -29,6 +29,11 @@ HWY_INLINE void LoadScales(const uint8_t* scales, size_t i, float32x4_t& low, fl
   high = vreinterpretq_f32_u32(vshll_high_n_u16(halves, 16));
 }
 
+// The four scales there.
+HWY_INLINE float32x4_t FourScales(const uint8_t* scales) {
+  return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(scales)), 16));
+}
+
 // Writes four columns of a row at y.
 HWY_INLINE void Finish(float32x4_t sums, float scale, const uint8_t* biases, float* y) {
   vst1q_f32(y, vfmaq_n_f32(LoadFloats(biases), sums, scale));
@@ -131,6 +136,22 @@ HWY_INLINE void AddHalves(const uint8_t* w, const int8x16_t (&x)[kPairs], int32x
   }
 }
 
+// Sixteen of k for four columns and many rows, a pair after another.
+template <size_t kRows, size_t kPairs>
+HWY_INLINE void AddSixteen(const uint8_t* w, RowPairs<kRows>& rows, int32x4_t (&sums)[kPairs][2]) {
+  int8x16_t bytes[2];
+  LoadPair<0>(w, bytes[0], bytes[1]);
+  const int8x16_t low[2] = {LowHalves(bytes[0]), LowHalves(bytes[1])};
+  const int8x16_t high[2] = {HighHalves(bytes[0]), HighHalves(bytes[1])};
+  int8x16_t first[2], second[2];  // the next pair is loaded ahead for in-order processors
+  rows.Load(0, first[0], second[0]);
+  HWY_UNROLL(8) for (size_t p = 0; p < kPairs; ++p) {
+    if (p + 1 < kPairs) rows.Load(p + 1, first[(p + 1) % 2], second[(p + 1) % 2]);
+    HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) sums[p][j] = MultiplyRows(sums[p][j], first[p % 2], low[j]);
+    HWY_UNROLL(2) for (size_t j = 0; j < 2; ++j) sums[p][j] = MultiplyRows(sums[p][j], second[p % 2], high[j]);
+  }
+}
+
 HWY_INLINE float32x4_t LowTwice(float32x4_t v) { return vcombine_f32(vget_low_f32(v), vget_low_f32(v)); }
 HWY_INLINE float32x4_t HighTwice(float32x4_t v) { return vcombine_f32(vget_high_f32(v), vget_high_f32(v)); }
 
@@ -141,7 +162,7 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   const size_t k = tile.k;
   const QuantParams* params = tile.params + row;
   float32x4_t sums[kPairs][kVectors];
-  HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+  HWY_UNROLL(8) for (size_t p = 0; p < kPairs; ++p) {
     const float32x4_t zero_points = vcvtq_f32_s32(ParamsOfPair<kRows>(params, p).zero_points);
     HWY_UNROLL(8) for (size_t j = 0; j < kVectors; ++j) {
       const int8_t* two = reinterpret_cast<const int8_t*>(block.weights) + 4 * first + 8 * j;
@@ -152,30 +173,39 @@ HWY_INLINE void MultiplyMatrix(const GemmTile& tile, size_t row, const Block& bl
   RowPairs<kRows> rows(static_cast<const int8_t*>(tile.x) + row * k, k);
   for (size_t left = k / kDepth; left != 0; --left, w += kStepBytes) {
     int32x4_t exact[kPairs][kVectors];
-    HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+    HWY_UNROLL(8) for (size_t p = 0; p < kPairs; ++p) {
       HWY_UNROLL(8) for (size_t j = 0; j < kVectors; ++j) exact[p][j] = vdupq_n_s32(0);
     }
     HWY_UNROLL(2) for (size_t half = 0; half < 2; ++half) {
       const uint8_t* columns = w + 128 * half + 8 * first;
+      if constexpr (kVectors == 2) {
+        AddSixteen(columns, rows, exact);
+        continue;
+      }
       int8x16_t eight[kPairs];
       rows.Load(eight);
       AddHalves<false>(columns, eight, exact);
       rows.Load(eight);
       AddHalves<true>(columns, eight, exact);
     }
-    HWY_UNROLL(2) for (size_t j = 0; j < kVectors; j += 4) {
+    constexpr size_t kScales = kVectors < 4 ? kVectors : 4;
+    HWY_UNROLL(2) for (size_t j = 0; j < kVectors; j += kScales) {
       float32x4_t low, high;
-      LoadScales(w + kWeightBytes, first / 8 + j / 4, low, high);
+      if constexpr (kScales == 2) {
+        low = high = FourScales(w + kWeightBytes + 2 * first);
+      } else {
+        LoadScales(w + kWeightBytes, first / 8 + j / 4, low, high);
+      }
       const float32x4_t scales[4] = {LowTwice(low), HighTwice(low), LowTwice(high), HighTwice(high)};
-      HWY_UNROLL(4) for (size_t i = 0; i < 4; ++i) {
-        HWY_UNROLL(4) for (size_t p = 0; p < kPairs; ++p) {
+      HWY_UNROLL(4) for (size_t i = 0; i < kScales; ++i) {
+        HWY_UNROLL(8) for (size_t p = 0; p < kPairs; ++p) {
           sums[p][j + i] = vfmaq_f32(sums[p][j + i], vcvtq_f32_s32(exact[p][j + i]), scales[i]);
         }
       }
     }
   }
   HWY_UNROLL(4) for (size_t j = 0; j < kVectors; j += 2) {
-    HWY_UNROLL(8) for (size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(16) for (size_t r = 0; r < kRows; ++r) {
       const float32x4_t four = OfRow(r, sums[r / 2][j], sums[r / 2][j + 1]);
       const size_t column = first + 2 * j;
       Finish(four, params[r].scale, w + 4 * column, block.y + r * block.stride + column);
@@ -230,8 +260,8 @@ HWY_INLINE void MultiplyRow(const GemmTile& tile, size_t row, const Block& block
 }
 
 void GemmMatrix(const GemmTile& tile) {
-  ForBlocks<6, 4, 3, 2, 1>(tile, [&](auto height, size_t row, const Block& block) {
-    constexpr size_t kRows = height(), kVectors = kRows > 2 ? 4 : 8;
+  ForBlocks<12, 6, 4, 3, 2, 1>(tile, [&](auto height, size_t row, const Block& block) {
+    constexpr size_t kRows = height(), kVectors = kRows > 6 ? 2 : kRows > 2 ? 4 : 8;
     if constexpr (kRows == 1) return MultiplyRow(tile, row, block);
     for (size_t first = 0; first < kColumns; first += 2 * kVectors) {
       MultiplyMatrix<kRows, kVectors>(tile, row, block, first);
