@@ -336,7 +336,7 @@ TEST(Preparing, KeepsTheRatioAsTimmDoes) {
     const std::vector<float> found = Prepare(p, rgb, 3, one.crop);
     const uint32_t area = one.crop.height * one.crop.width;
     for (uint32_t c = 0; c < 3; ++c) {
-      const auto plane = found.begin() + ptrdiff_t{c} * area;
+      const auto plane = found.begin() + static_cast<ptrdiff_t>(c) * area;
       EXPECT_EQ(std::accumulate(plane, plane + area, 0.0f), one.sums[c]) << one.size.height << " " << c;
       EXPECT_EQ(At(found, one.crop, c, 0, 0), one.first[c]);
       EXPECT_EQ(At(found, one.crop, c, one.crop.height / 2, one.crop.width / 2), one.middle[c]);
