@@ -91,7 +91,10 @@ GemmPacking XnnpackPacking(const GemmShape& shape) {
       return shape.n >= 16 && has_blocks(xnn_init_f32_gemm_config(), 16, 0, 0) ? GemmPacking::kAvx2
                                                                                : GemmPacking::kOther;
     case DType::kI8:
-      if (has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 64, 2, 0)) return GemmPacking::kAmx;
+      if (cpuinfo_has_x86_avx512vnni()) {
+        if (has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 64, 2, 0)) return GemmPacking::kAmx;
+        if (has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 16, 3, 0)) return GemmPacking::kVnni;
+      }
       // AVX-VNNI has this layout as well and multiplies four bytes at a time.
       return !cpuinfo_has_x86_avxvnni() && has_blocks(xnn_init_qd8_f32_qc8w_gemm_config(), 8, 3, 0)
                  ? GemmPacking::kAvx2

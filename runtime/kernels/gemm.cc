@@ -20,6 +20,7 @@
 #include "runtime/kernels/gemm_packed_i8-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
 #include "runtime/kernels/gemm_riscv-inl.h"
+#include "runtime/kernels/gemm_vnni.h"
 #include "runtime/kernels/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -398,6 +399,11 @@ constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmArmI4 : nullptr;
 constexpr GemmFunction kPackedI4 = nullptr;
 #endif
 
+#if FOVEA_GEMM_VNNI
+constexpr GemmFunction kPackedVnni = kWeightsI8 ? GemmVnniI8 : nullptr;
+#else
+constexpr GemmFunction kPackedVnni = nullptr;
+#endif
 #if FOVEA_GEMM_AMX
 constexpr GemmFunction kPackedAmx = kWeightsI8 ? GemmAmxI8 : nullptr;
 #else
@@ -433,6 +439,7 @@ constexpr
           kPackedF16,
           kPackedI8,
           kPackedI4,
+          kPackedVnni,
           kPackedAmx};
 }
 

@@ -16,7 +16,7 @@ inline constexpr size_t kGemmTileSlack = 64;
 inline constexpr size_t kGemmIntegerDepth = 65536;
 
 // How int8 and int4 weights (by XNNPACK) and f16 weights (gemm_split.h) are packed, by the instructions they are for.
-enum class GemmPacking : uint8_t { kOther, kAvx2, kAmx, kNeon, kNeonDot, kNeonI8mm };
+enum class GemmPacking : uint8_t { kOther, kAvx2, kVnni, kAmx, kNeon, kNeonDot, kNeonI8mm };
 
 struct GemmTile {
   size_t rows;
@@ -44,7 +44,8 @@ struct GemmKernels {
   void (*packed_f16)(const GemmTile&);
   void (*packed_i8)(const GemmTile&);
   void (*packed_i4)(const GemmTile&);
-  void (*packed_amx)(const GemmTile&);  // int8, packed for AMX
+  void (*packed_vnni)(const GemmTile&);  // int8, packed for AVX-512 VNNI
+  void (*packed_amx)(const GemmTile&);   // int8, packed for AMX
 };
 
 GemmKernels GetGemmKernels();

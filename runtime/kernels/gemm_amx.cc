@@ -9,12 +9,10 @@
 
 #if FOVEA_GEMM_AMX
 
-#include <immintrin.h>
-
-#include "hwy/base.h"
+#include "runtime/kernels/gemm_avx512-inl.h"
 
 // Tile instructions are inline assembly: gcc 12 takes the intrinsics for ones that read no memory.
-#define FOVEA_AMX __attribute__((target("avx512f,amx-tile,amx-int8")))
+#define FOVEA_AMX __attribute__((target("avx512f,avx512vnni,amx-tile,amx-int8")))
 #define FOVEA_LOAD_TILE(tile, from, stride) \
   __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #tile ::"r"(from), "r"(stride) : "memory")
 #define FOVEA_STORE_TILE(tile, to, stride) \
@@ -97,24 +95,17 @@ FOVEA_AMX HWY_INLINE void SumProducts(const int8_t* x, size_t k, const uint8_t* 
 // Writes the first `count` columns. `last` has the scales.
 FOVEA_AMX HWY_INLINE void Finish(const QuantParams* params, size_t rows, const uint8_t* block, const uint8_t* last,
                                  const int32_t (*sums)[kRows * kLanes], size_t count, float* y, size_t stride) {
-  __m512i minus_sums[kVectors];
-  __m512 scales[kVectors], biases[kVectors];
-  __mmask16 masks[kVectors];
+  avx512::Columns columns[kVectors];
   HWY_UNROLL(4) for (size_t j = 0; j < kVectors; ++j) {
-    minus_sums[j] = _mm512_load_si512(block + j * kVectorBytes);
-    scales[j] = _mm512_load_ps(last + j * kVectorBytes);
-    biases[j] = _mm512_load_ps(last + (kVectors + j) * kVectorBytes);
-    const size_t columns = count > j * kLanes ? count - j * kLanes : 0;
-    masks[j] = static_cast<__mmask16>(columns >= kLanes ? 0xffffu : (1u << columns) - 1);
+    const uint8_t* scales = last + j * kVectorBytes;
+    columns[j] = avx512::ColumnsAt(block + j * kVectorBytes, scales, scales + kRowBytes,
+                                   count > j * kLanes ? count - j * kLanes : 0);
   }
   for (size_t r = 0; r < rows; ++r, y += stride) {
-    const __m512i zero_point = _mm512_set1_epi32(params[r].zero_point);
-    const __m512 scale = _mm512_set1_ps(params[r].scale);
+    const int32_t halves = avx512::Halves(params[r].zero_point);
     HWY_UNROLL(4) for (size_t j = 0; j < kVectors; ++j) {
-      const __m512i exact =
-          _mm512_add_epi32(_mm512_load_si512(sums[j] + r * kLanes), _mm512_mullo_epi32(minus_sums[j], zero_point));
-      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(exact), scale);
-      _mm512_mask_storeu_ps(y + j * kLanes, masks[j], _mm512_fmadd_ps(scaled, scales[j], biases[j]));
+      const __m512i exact = _mm512_load_si512(sums[j] + r * kLanes);
+      avx512::Write(columns[j], exact, halves, params[r].scale, y + j * kLanes);
     }
   }
 }

@@ -58,7 +58,8 @@ CPP_HEADERS = {"cstddef", "cstdint", "new", "span", "string_view", "type_traits"
 
 # Compiler headers for instructions that Highway does not cover.
 PROCESSOR_HEADERS = {"runtime/base/arm_extensions.h": {"sys/auxv.h", "sys/sysctl.h"},  # not in firmware
-                     "runtime/kernels/dot_arm-inl.h": {"arm_neon.h"}, "runtime/kernels/gemm_amx.cc": {"immintrin.h"},
+                     "runtime/kernels/dot_arm-inl.h": {"arm_neon.h"},
+                     "runtime/kernels/gemm_avx512-inl.h": {"immintrin.h"},
                      "runtime/kernels/gemm_dots-inl.h": {"arm_acle.h", "arm_mve.h"},
                      "runtime/kernels/riscv/hwy/ops/emu128-inl.h": {"riscv_vector.h"}}
 
