@@ -254,16 +254,15 @@ void ChooseOwn(const GemmShape& shape, const GemmKernels& kernels, XnnpackOperat
   const DType type = shape.type;
   if (op->packing == GemmPacking::kOther) return;
   if (op->packing == GemmPacking::kNeonI8mm && GemmTakesQuantized(type) && !TakesPairs(shape)) return;
-  op->own = op->packing == GemmPacking::kAmx    ? kernels.packed_amx
-            : op->packing == GemmPacking::kVnni ? kernels.packed_vnni
-            : type == DType::kF32               ? kernels.packed_f32
-            : type == DType::kF16               ? kernels.packed_f16
-            : type == DType::kI8                ? kernels.packed_i8
-                                                : kernels.packed_i4;
+  const bool avx512 = op->packing == GemmPacking::kVnni || op->packing == GemmPacking::kAmx;
+  op->own = avx512                ? kernels.packed_avx512
+            : type == DType::kF32 ? kernels.packed_f32
+            : type == DType::kF16 ? kernels.packed_f16
+            : type == DType::kI8  ? kernels.packed_i8
+                                  : kernels.packed_i4;
   // XNNPACK's kernel is as fast for one row of f32 on x86, and for one of int8 with matrix products, VNNI or AMX.
   const bool leaves_one = (type == DType::kF32 && op->packing == GemmPacking::kAvx2) ||
-                          (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) ||
-                          op->packing == GemmPacking::kVnni || op->packing == GemmPacking::kAmx;
+                          (type == DType::kI8 && op->packing == GemmPacking::kNeonI8mm) || avx512;
   op->own_from = leaves_one ? 2 : 1;
 }
 

@@ -12,15 +12,14 @@
 #include "hwy/highway.h"
 #include "runtime/base/arm_extensions.h"
 #include "runtime/kernels/gemm-inl.h"
-#include "runtime/kernels/gemm_amx.h"
 #include "runtime/kernels/gemm_arm.h"
+#include "runtime/kernels/gemm_avx512.h"
 #include "runtime/kernels/gemm_in_place_x86-inl.h"
 #include "runtime/kernels/gemm_packed_f32-inl.h"
 #include "runtime/kernels/gemm_packed_i4-inl.h"
 #include "runtime/kernels/gemm_packed_i8-inl.h"
 #include "runtime/kernels/gemm_plain-inl.h"
 #include "runtime/kernels/gemm_riscv-inl.h"
-#include "runtime/kernels/gemm_vnni.h"
 #include "runtime/kernels/kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -399,15 +398,10 @@ constexpr GemmFunction kPackedI4 = kWeightsI4 ? GemmArmI4 : nullptr;
 constexpr GemmFunction kPackedI4 = nullptr;
 #endif
 
-#if FOVEA_GEMM_VNNI
-constexpr GemmFunction kPackedVnni = kWeightsI8 ? GemmVnniI8 : nullptr;
+#if FOVEA_GEMM_AVX512
+constexpr GemmFunction kPackedAvx512 = kWeightsI8 ? GemmAvx512I8 : nullptr;
 #else
-constexpr GemmFunction kPackedVnni = nullptr;
-#endif
-#if FOVEA_GEMM_AMX
-constexpr GemmFunction kPackedAmx = kWeightsI8 ? GemmAmxI8 : nullptr;
-#else
-constexpr GemmFunction kPackedAmx = nullptr;
+constexpr GemmFunction kPackedAvx512 = nullptr;
 #endif
 
 #if FOVEA_GEMM_IN_PLACE_ARM
@@ -439,8 +433,7 @@ constexpr
           kPackedF16,
           kPackedI8,
           kPackedI4,
-          kPackedVnni,
-          kPackedAmx};
+          kPackedAvx512};
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ struct GemmKernels {
   void (*packed_f16)(const GemmTile&);
   void (*packed_i8)(const GemmTile&);
   void (*packed_i4)(const GemmTile&);
-  void (*packed_vnni)(const GemmTile&);  // int8, packed for AVX-512 VNNI
-  void (*packed_amx)(const GemmTile&);   // int8, packed for AMX
+  void (*packed_avx512)(const GemmTile&);  // int8, packed for AVX-512 VNNI or AMX
 };
 
 GemmKernels GetGemmKernels();

@@ -5,9 +5,9 @@
 // A block is 64 columns: an int32 per column (minus the sum of its weights), then for every four of k four weights of
 // each column, padded with zeros, then a scale per column, then a bias per column. A tile register has up to 16 rows of
 // 64 bytes: sums of 16 rows of x and 16 columns, 64 elements of 16 rows of x, or weights of 64 elements of k.
-#include "runtime/kernels/gemm_amx.h"
+#include "runtime/kernels/gemm_avx512.h"
 
-#if FOVEA_GEMM_AMX
+#if FOVEA_GEMM_AVX512
 
 #include "runtime/kernels/gemm_avx512-inl.h"
 
@@ -138,4 +138,4 @@ FOVEA_AMX void GemmAmxI8(const GemmTile& tile) {
 
 }  // namespace fovea
 
-#endif  // FOVEA_GEMM_AMX
+#endif  // FOVEA_GEMM_AVX512

@@ -284,7 +284,7 @@ HWY_INLINE void MultiplyFew(const SplitRows<1, 8>& x, size_t count, const float*
   HWY_UNROLL(4) for (size_t j = 0; j < 4; ++j) vst1q_f32(block.y + 4 * j, sums[j]);
 }
 
-// The same for more rows, one plane of bytes after another, so that one kind of sums is in registers.
+// More rows, one plane of bytes after another, so that one kind of sums is in registers.
 template <size_t kRows, size_t kElements>
 HWY_INLINE void MultiplyMany(const SplitRows<kRows, kElements>& x, size_t count, const float* from, size_t from_stride,
                              const Block& block) {

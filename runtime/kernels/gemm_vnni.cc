@@ -6,9 +6,9 @@
 // VPDPBUSD multiplies unsigned by signed bytes. XNNPACK's kernel makes x unsigned, by an instruction for two products
 // of each row; here weights are made unsigned, by one for the products of all rows: sum x (w + 128) is the sum of
 // products and 128 times the sum of x.
-#include "runtime/kernels/gemm_vnni.h"
+#include "runtime/kernels/gemm_avx512.h"
 
-#if FOVEA_GEMM_VNNI
+#if FOVEA_GEMM_AVX512
 
 #include <string.h>
 
@@ -193,4 +193,4 @@ void GemmVnniI8(const GemmTile& tile) {
 
 }  // namespace fovea
 
-#endif  // FOVEA_GEMM_VNNI
+#endif  // FOVEA_GEMM_AVX512

@@ -133,7 +133,7 @@ class GemmTest : public ::testing::TestWithParam<DType> {
   static void ExpectXnnpacksBits(const GemmProblem& problem, Activation activation, const std::vector<float>& y,
                                  const std::string& what) {
     Kernels kernels = GetKernels();
-    kernels.gemm.packed_f32 = kernels.gemm.packed_i8 = kernels.gemm.packed_amx = nullptr;
+    kernels.gemm.packed_f32 = kernels.gemm.packed_i8 = kernels.gemm.packed_avx512 = nullptr;
     const ReadyGemm gemm(*XnnpackGemm(), kernels, problem.weights);
     const auto expected = RunGuarded(gemm, problem.input, problem.weights.shape.n, activation);
     ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * 4), 0) << what << ": XNNPACK's kernel differs";
