@@ -143,44 +143,44 @@ Status Refuse(const GemmWeights& weights, xnn_status status, size_t used, Report
   return reporter.Fail(FOVEA_E_INTERNAL, "XNNPACK cannot pack these weights", xnn_status_success, status);
 }
 
-// The machine in whose layout weights are packed for our kernels alone, or null where XNNPACK packs them.
-const GemmTarget* OwnTarget(const GemmShape& shape) {
+// Whether weights are packed for our kernels alone, in a layout that XNNPACK does not have.
+bool HasOwnLayout(const GemmShape& shape, GemmPacking packing) {
 #if FOVEA_GEMM_PACKED_ARM
-  const GemmPacking packing = XnnpackPacking(shape);
-  if (shape.type == DType::kF16) {
-    return XnnpackTarget(packing == GemmPacking::kNeonI8mm ? "aarch64-i8mm" : "aarch64-dotprod");
-  }
-  if (GemmTakesQuantized(shape.type) && packing == GemmPacking::kNeon) return XnnpackTarget("aarch64-neon");
+  return shape.type == DType::kF16 || (GemmTakesQuantized(shape.type) && packing == GemmPacking::kNeon);
 #else
-  (void)shape;
+  (void)shape, (void)packing;
+  return false;
 #endif
-  return nullptr;
 }
 
-// The machine in whose layout int8 weights are packed faster than by XNNPACK, or null.
-const GemmTarget* FasterTarget(const GemmShape& shape) {
-  if (shape.type != DType::kI8) return nullptr;
-  switch (XnnpackPacking(shape)) {
+// A machine whose int8 and f16 weights have this packing, on aarch64-neon also int4; or null.
+const GemmTarget* TargetOf(GemmPacking packing) {
+  switch (packing) {
     case GemmPacking::kAvx2:
       return XnnpackTarget("x86-avx2");
     case GemmPacking::kVnni:
       return XnnpackTarget("x86-vnni");
     case GemmPacking::kAmx:
       return XnnpackTarget("x86-amx");
+    case GemmPacking::kNeon:
+      return XnnpackTarget("aarch64-neon");
     case GemmPacking::kNeonDot:
       return XnnpackTarget("aarch64-dotprod");
     case GemmPacking::kNeonI8mm:
       return XnnpackTarget("aarch64-i8mm");
-    default:
-      return nullptr;
+    case GemmPacking::kOther:
+      break;
   }
+  return nullptr;
 }
 
-// Packs with XNNPACK, or by a function for its layout. `used` as in PackWithXnnpack.
+// Packs with XNNPACK, or by a function for the layout: where XNNPACK has none, and int8, which is faster. `used` as in
+// PackWithXnnpack.
 xnn_status PackHere(const GemmWeights& weights, void* packed, uint64_t size, XnnpackObject* object, size_t* used) {
   const size_t bytes = static_cast<size_t>(size);
-  const GemmTarget* target = OwnTarget(weights.shape);
-  if (target == nullptr) target = FasterTarget(weights.shape);
+  const GemmPacking packing = XnnpackPacking(weights.shape);
+  const bool plain = HasOwnLayout(weights.shape, packing) || weights.shape.type == DType::kI8;
+  const GemmTarget* target = plain ? TargetOf(packing) : nullptr;
   return target == nullptr ? PackWithXnnpack(weights, packed, bytes, object, used)
                            : PackForXnnpackTarget(*target, weights, packed, bytes, used);
 }
@@ -298,7 +298,7 @@ Status MakeOperator(const GemmShape& shape, const Kernels& kernels, void* storag
   op->packing = XnnpackPacking(shape);
   ChooseOwn(shape, kernels.gemm, op);
   op->activations = &kernels.activation;
-  if (OwnTarget(shape) != nullptr) {  // run with our kernel alone
+  if (HasOwnLayout(shape, op->packing)) {  // run with our kernel alone
     return op->own != nullptr ? kOk : reporter.Fail(FOVEA_E_INTERNAL, "no kernel reads the layout of these weights");
   }
   const xnn_status status = MakeXnnpackOperator(shape, &op->provider, &op->op);

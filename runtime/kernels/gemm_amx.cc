@@ -38,7 +38,6 @@ constexpr size_t kDepth = 64;                          // elements of k in a til
 constexpr size_t kVectorBytes = 64, kVectors = 4;      // 16 columns, four of k each
 constexpr size_t kRowBytes = kVectors * kVectorBytes;  // four elements of k
 constexpr size_t kStepBytes = kRowBytes * kDepth / 4;  // kDepth of k
-constexpr size_t kLine = 64;
 
 // The operand of LDTILECFG.
 struct alignas(64) TileConfig {
@@ -64,21 +63,15 @@ TileConfig ConfigOf(size_t rows, size_t k) {
   return config;
 }
 
-// A part of the weights that are multiplied next, `lines` of them for each kDepth of k.
-struct Fetch {
-  const uint8_t* from;
-  size_t lines;
-};
-
 // Sums of rows of x [rows, k] with the weights of 64 columns.
-FOVEA_AMX HWY_INLINE void SumProducts(const int8_t* x, size_t k, const uint8_t* w, Fetch fetch,
+FOVEA_AMX HWY_INLINE void SumProducts(const int8_t* x, size_t k, const uint8_t* w, avx512::Fetch fetch,
                                       int32_t (*sums)[kRows * kLanes]) {
   FOVEA_CLEAR_TILE(0);
   FOVEA_CLEAR_TILE(1);
   FOVEA_CLEAR_TILE(2);
   FOVEA_CLEAR_TILE(3);
   for (const int8_t* const last = x + k / kDepth * kDepth; x != last; x += kDepth, w += kStepBytes) {
-    for (size_t i = 0; i < fetch.lines; ++i, fetch.from += kLine) __builtin_prefetch(fetch.from, 0, 2);
+    fetch.Step();
     FOVEA_LOAD_TILE(4, x, k);
     FOVEA_ADD_COLUMNS(4, 5, w);
   }
@@ -116,7 +109,6 @@ FOVEA_AMX void GemmAmxI8(const GemmTile& tile) {
   const size_t k = tile.k, rows = tile.rows < kRows ? tile.rows : kRows;
   const size_t weight_bytes = (k + 3) / 4 * kRowBytes, block_bytes = weight_bytes + 3 * kRowBytes;
   const size_t groups = (tile.rows + kRows - 1) / kRows;
-  const size_t lines = groups == 1 ? 0 : (kStepBytes / kLine + groups - 1) / groups;
   const TileConfig config = ConfigOf(rows, k);
   alignas(64) int32_t sums[kVectors][kRows * kLanes];
   __asm__ volatile("ldtilecfg %0" ::"m"(config));
@@ -127,7 +119,7 @@ FOVEA_AMX void GemmAmxI8(const GemmTile& tile) {
       // The last rows are multiplied with some before them once more: a tile has as many rows as it is configured for.
       const size_t row = group + 1 < groups ? group * kRows : tile.rows - rows;
       const uint8_t* w = block + kRowBytes;
-      const Fetch fetch = {block + block_bytes + group * lines * kLine * (k / kDepth), lines};
+      const avx512::Fetch fetch(block + block_bytes, kStepBytes, k / kDepth, group, groups);
       SumProducts(static_cast<const int8_t*>(tile.x) + row * k, k, w, fetch, sums);
       Finish(tile.params + row, rows, block, w + weight_bytes, sums, count, tile.y + row * tile.y_stride + c,
              tile.y_stride);

@@ -1,4 +1,5 @@
-// Shared by the kernels for packed int8 weights on x86 with AVX-512: the end of a row of sixteen columns.
+// Shared by the kernels for packed int8 weights on x86 with AVX-512: fetching weights, and the end of a row of sixteen
+// columns.
 #ifndef FOVEA_RUNTIME_KERNELS_GEMM_AVX512_INL_H_
 #define FOVEA_RUNTIME_KERNELS_GEMM_AVX512_INL_H_
 
@@ -11,6 +12,23 @@
 
 namespace fovea {
 namespace avx512 {
+
+// A pass's part of the weights that are multiplied next, step by step: `next` has step_bytes for each of `steps`, all
+// passes together fetch them. A single pass fetches none, because it reads weights in their order.
+class Fetch {
+ public:
+  Fetch(const uint8_t* next, size_t step_bytes, size_t steps, size_t pass, size_t passes)
+      : lines_(passes == 1 ? 0 : (step_bytes / kLine + passes - 1) / passes),
+        from_(next + pass * lines_ * kLine * steps) {}
+  HWY_INLINE void Step() {
+    for (size_t i = 0; i < lines_; ++i, from_ += kLine) __builtin_prefetch(from_, 0, 2);
+  }
+
+ private:
+  static constexpr size_t kLine = 64;
+  size_t lines_;
+  const uint8_t* from_;
+};
 
 // All lanes: gcc 12 warns of uninitialized vectors in the intrinsics without a mask.
 constexpr __mmask16 kAll = 0xffff;

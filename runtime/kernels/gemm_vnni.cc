@@ -10,13 +10,9 @@
 
 #if FOVEA_GEMM_AVX512
 
-#include <string.h>
-
 #include <type_traits>
 
 #include "runtime/kernels/gemm_avx512-inl.h"
-
-#define FOVEA_VNNI __attribute__((target("avx512f,avx512vnni")))
 
 namespace fovea {
 namespace {
@@ -25,17 +21,16 @@ constexpr size_t kColumns = 16, kTurn = 8;  // along k
 constexpr size_t kVectorBytes = 64, kVectors = 2, kTurnBytes = kVectors * kVectorBytes;
 constexpr size_t kTurnsAtOnce = 4;  // without a branch
 constexpr size_t kStep = kTurnsAtOnce * kTurn, kStepBytes = kTurnsAtOnce * kTurnBytes;
-constexpr size_t kLine = 64;
 constexpr size_t kMostRows = 14;  // whose sums fit the registers
 constexpr int32_t kOffset = 128;
 
 // Adds products of four unsigned and four signed bytes to each lane. gcc copies sums before and after the intrinsic.
-FOVEA_VNNI HWY_INLINE void AddProducts(__m512i unsigned_bytes, __m512i signed_bytes, __m512i& sum) {
+FOVEA_AVX512 HWY_INLINE void AddProducts(__m512i unsigned_bytes, __m512i signed_bytes, __m512i& sum) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(unsigned_bytes), "v"(signed_bytes));
 }
 
 // The sum of x, which continues to a multiple of kTurn.
-FOVEA_VNNI int32_t SumOf(const int8_t* x, size_t k) {
+FOVEA_AVX512 int32_t SumOf(const int8_t* x, size_t k) {
   const __m512i ones = _mm512_set1_epi8(1);
   __m512i sum = _mm512_setzero_si512();
   size_t i = 0;
@@ -54,7 +49,7 @@ FOVEA_VNNI int32_t SumOf(const int8_t* x, size_t k) {
 // Eight elements of one of four rows, k apart, repeated in every 64 bits. Compilers would keep an address for each row,
 // more than there are registers.
 template <size_t kRow, int kAt>
-FOVEA_VNNI HWY_INLINE __m512i EightOf(const int8_t* x, size_t k, size_t three_k) {
+FOVEA_AVX512 HWY_INLINE __m512i EightOf(const int8_t* x, size_t k, size_t three_k) {
   __m512i eight;
   if constexpr (kRow == 0) {
     __asm__ volatile("vpbroadcastq %c2(%1), %0" : "=v"(eight) : "r"(x), "i"(kAt));
@@ -77,8 +72,8 @@ struct Rows {
 };
 
 template <size_t kRow, int kAt, size_t kRows>
-FOVEA_VNNI HWY_INLINE void AddRows(const Rows<kRows>& rows, __m512i low, __m512i high,
-                                   __m512i (&sums)[kRows][kVectors]) {
+FOVEA_AVX512 HWY_INLINE void AddRows(const Rows<kRows>& rows, __m512i low, __m512i high,
+                                     __m512i (&sums)[kRows][kVectors]) {
   if constexpr (kRow < kRows) {
     const __m512i eight = EightOf<kRow % 4, kAt>(rows.x[kRow / 4], rows.k, rows.three_k);
     AddProducts(low, eight, sums[kRow][0]);
@@ -89,18 +84,12 @@ FOVEA_VNNI HWY_INLINE void AddRows(const Rows<kRows>& rows, __m512i low, __m512i
 
 // Eight of k, kIndex turns further.
 template <size_t kIndex, size_t kRows>
-FOVEA_VNNI HWY_INLINE void AddTurn(const Rows<kRows>& rows, const uint8_t* w, __m512i (&sums)[kRows][kVectors]) {
+FOVEA_AVX512 HWY_INLINE void AddTurn(const Rows<kRows>& rows, const uint8_t* w, __m512i (&sums)[kRows][kVectors]) {
   const __m512i flip = _mm512_set1_epi8(-128);
   const __m512i low = _mm512_xor_si512(_mm512_load_si512(w + kIndex * kTurnBytes), flip);
   const __m512i high = _mm512_xor_si512(_mm512_load_si512(w + kIndex * kTurnBytes + kVectorBytes), flip);
   AddRows<0, static_cast<int>(kIndex * kTurn)>(rows, low, high, sums);
 }
-
-// A part of the weights that are multiplied next, `lines` of them for each step of k.
-struct Fetch {
-  const uint8_t* from;
-  size_t lines;
-};
 
 // The value that a row's sums begin with, and its zero point (gemm_avx512-inl.h).
 struct Row {
@@ -109,8 +98,8 @@ struct Row {
 
 // kRows rows of a block of columns, of which the first `count` are written.
 template <size_t kRows>
-FOVEA_VNNI HWY_NOINLINE void Multiply(const GemmTile& tile, size_t row, const uint8_t* block, Fetch fetch,
-                                      const Row* row_values, size_t count, float* y) {
+FOVEA_AVX512 HWY_NOINLINE void Multiply(const GemmTile& tile, size_t row, const uint8_t* block, avx512::Fetch fetch,
+                                        const Row* row_values, size_t count, float* y) {
   Rows<kRows> rows;
   rows.k = tile.k;
   rows.three_k = 3 * tile.k;
@@ -127,7 +116,7 @@ FOVEA_VNNI HWY_NOINLINE void Multiply(const GemmTile& tile, size_t row, const ui
     w += turns * kTurnBytes;
   };
   for (size_t left = tile.k / kStep; left != 0; --left) {
-    for (size_t i = 0; i < fetch.lines; ++i, fetch.from += kLine) __builtin_prefetch(fetch.from, 0, 2);
+    fetch.Step();
     AddTurn<0>(rows, w, sums);
     AddTurn<1>(rows, w, sums);
     AddTurn<2>(rows, w, sums);
@@ -174,7 +163,6 @@ void GemmVnniI8(const GemmTile& tile) {
     const size_t rows = HWY_MIN(kAtOnce, tile.rows - first);
     size_t passes = 0;
     ForRows(rows, [&](auto, size_t) { ++passes; });
-    const size_t lines = passes == 1 ? 0 : (kStepBytes / kLine + passes - 1) / passes;
     for (size_t r = 0; r < rows; ++r) {
       const int32_t sum = SumOf(static_cast<const int8_t*>(tile.x) + (first + r) * tile.k, tile.k);
       row_values[r] = {-kOffset * sum, avx512::Halves(tile.params[first + r].zero_point)};
@@ -183,7 +171,7 @@ void GemmVnniI8(const GemmTile& tile) {
     for (size_t c = 0; c < tile.columns; c += kColumns, block += block_bytes) {
       size_t pass = 0;
       ForRows(rows, [&](auto height, size_t row) {
-        const Fetch fetch = {block + block_bytes + pass++ * lines * kLine * (tile.k / kStep), lines};
+        const avx512::Fetch fetch(block + block_bytes, kStepBytes, tile.k / kStep, pass++, passes);
         Multiply<height()>(tile, first + row, block, fetch, row_values + row, tile.columns - c,
                            tile.y + (first + row) * tile.y_stride + c);
       });
